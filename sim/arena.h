@@ -1,0 +1,56 @@
+/* The memory of one run: one block, bump allocation, reset at once.
+ *
+ * Every mutable byte of a run lies here, so that a snapshot is a copy of the used part. The arena
+ * has a soft cap, which the run checks at event boundaries (stop reason limit, exit status 4), and
+ * headroom above it, so that code inside one event need not handle exhaustion: only
+ * arena_try_take may return NULL, and it is what sinks' allocators use. Running through the
+ * headroom is a CHECK.
+ */
+#ifndef SIM_ARENA_H
+#define SIM_ARENA_H
+
+#include "sinks/base/allocator.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARENA_CLASS_COUNT 28
+
+struct arena {
+    uint8_t *memory;                    /* read: the block, owned by the caller */
+    size_t capacity;                    /* read: bytes of the block */
+    size_t soft_cap;                    /* read: bytes after which the run must stop */
+    size_t used;                        /* read: bytes handed out, free-listed ones included */
+    size_t high_water;                  /* read: greatest used since init (survives reset) */
+    void *free_lists[ARENA_CLASS_COUNT]; /* private: recycled blocks by size class */
+};
+
+/* Prepare an arena over memory (aligned to 16) that the caller owns. soft_cap <= capacity. */
+void arena_init(struct arena *arena, void *memory, size_t capacity, size_t soft_cap);
+
+/* Forget everything handed out. O(1): memory is neither cleared nor freed. */
+void arena_reset(struct arena *arena);
+
+/* Take size bytes aligned to 16, uninitialised. Exhaustion of the headroom is a CHECK. */
+void *arena_take(struct arena *arena, size_t size);
+
+/* Take zeroed bytes. */
+void *arena_take_zeroed(struct arena *arena, size_t size);
+
+/* Take bytes, or NULL when that would pass the soft cap. */
+MUST_USE void *arena_try_take(struct arena *arena, size_t size);
+
+/* True when the soft cap is passed: the run must stop at this event boundary. */
+bool arena_is_over(const struct arena *arena);
+
+/* Size-classed recycling over the arena: what is given back is taken again by the next request of
+ * its class, without touching the bump pointer. */
+void *arena_take_recycled(struct arena *arena, size_t size);
+void arena_give_recycled(struct arena *arena, void *memory, size_t size);
+
+/* An allocator for sinks over arena_try_take and the free lists: NULL at the soft cap. The result
+ * borrows the arena. */
+struct allocator arena_allocator(struct arena *arena);
+
+#endif

@@ -1,0 +1,34 @@
+/* Intrusive doubly linked list with a sentinel. Links live inside the elements, which must not move
+ * while linked. */
+#ifndef SINKS_BASE_LIST_H
+#define SINKS_BASE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct list_link {
+    struct list_link *next; /* private */
+    struct list_link *prev; /* private */
+};
+
+struct list {
+    struct list_link head; /* private */
+    size_t count;          /* read */
+};
+
+#define LIST_ITEM(link, type, member) ((type *)(void *)((uint8_t *)(link)-offsetof(type, member)))
+
+void list_init(struct list *list);
+void list_push_back(struct list *list, struct list_link *link);
+void list_push_front(struct list *list, struct list_link *link);
+void list_insert_before(struct list *list, struct list_link *place, struct list_link *link);
+void list_remove(struct list *list, struct list_link *link);
+bool list_is_empty(const struct list *list);
+/* First, last, next or previous link, or NULL at the end. */
+struct list_link *list_first(const struct list *list);
+struct list_link *list_last(const struct list *list);
+struct list_link *list_next(const struct list *list, const struct list_link *link);
+struct list_link *list_pop_front(struct list *list);
+
+#endif

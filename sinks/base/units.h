@@ -1,0 +1,44 @@
+/* Quantities with a unit. Instants and durations are unsigned 64-bit nanoseconds of virtual time. */
+#ifndef SINKS_BASE_UNITS_H
+#define SINKS_BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t nanos;
+
+#define TIME_NEVER UINT64_MAX
+#define NANOS_PER_US UINT64_C(1000)
+#define NANOS_PER_MS UINT64_C(1000000)
+#define NANOS_PER_S UINT64_C(1000000000)
+#define US(count) ((nanos)(count)*NANOS_PER_US)
+#define MS(count) ((nanos)(count)*NANOS_PER_MS)
+#define SECONDS(count) ((nanos)(count)*NANOS_PER_S)
+#define MINUTES(count) SECONDS((nanos)(count)*60)
+#define HOURS(count) MINUTES((nanos)(count)*60)
+#define DAYS(count) HOURS((nanos)(count)*24)
+
+/* A non-negative ratio; denominator is never 0. */
+struct ratio {
+    uint32_t numerator;
+    uint32_t denominator;
+};
+
+/* Add two instants or durations, saturating at TIME_NEVER. */
+nanos nanos_add(nanos a, nanos b);
+
+/* Subtract, saturating at 0. TIME_NEVER - x stays TIME_NEVER. */
+nanos nanos_sub(nanos a, nanos b);
+
+/* Multiply a duration by a count, saturating at TIME_NEVER. */
+nanos nanos_mul(nanos a, uint64_t count);
+
+/* Scale a duration by a ratio, rounding down, saturating at TIME_NEVER; exact up to 96 bits. */
+nanos nanos_scale(nanos a, struct ratio ratio);
+
+/* Narrow to 32, 16 or 8 bits; CHECKs that the value fits. */
+uint32_t narrow_u32(uint64_t value);
+uint16_t narrow_u16(uint64_t value);
+uint8_t narrow_u8(uint64_t value);
+
+#endif
