@@ -116,14 +116,15 @@ struct choice_options {
     uint32_t tape_cap;        /* entries recorded before the run stops with limit; 0: 4096 */
     uint32_t offer_capacity;  /* 0: offers are not kept */
     bool swarm;               /* seeded: derive on/off and strength of kinds from the seed */
-    uint32_t kinds_allowed;   /* bit per fault kind of the scenario's menu (swarm concentrates on it) */
+    uint32_t kinds_allowed;   /* swarm: bit per fault kind that may be on; 0: all */
 };
 
 /* How a replay matched its tape. */
 struct choice_alignment {
     uint32_t entries; /* on the tape */
     uint32_t aligned; /* met by a draw and offered there */
-    uint32_t drifted; /* met, but bound differed or the value was not offered: 0 was used */
+    uint32_t drifted; /* met, but the bound differed (the value was clamped) or the value was not
+                         offered (0 was used) */
 };
 
 #define CHOICE_OVERRIDE_MAX 8
@@ -135,12 +136,15 @@ struct choice {
     uint32_t offer_count;             /* may exceed the capacity: then only counted */
     uint32_t draws;                   /* draws so far */
     uint64_t kinds_fired;             /* bit per fault kind that a non-zero value had */
+    uint32_t kind_counts[FAULT_KIND_COUNT]; /* non-zero values by kind */
     uint64_t digest;                  /* over all non-zero choices */
     uint64_t identity;
-    bool over_cap;                    /* tape cap reached: the run must stop */
+    bool over_cap;                    /* a value met a full tape, became 0: the run must stop */
     /* private */
     struct choice_options options;
     struct arena *arena;
+    uint64_t seed_key;                /* mixed seed */
+    uint32_t offer_room;              /* offers there is memory for; grows to the capacity */
     struct choice_slot *slots;        /* ordinals per (site, lane), open addressing */
     uint32_t slot_count;
     uint32_t slots_used;
@@ -160,18 +164,22 @@ struct choice {
     uint32_t override_count;
 };
 
-/* Prepare a run's choices in the arena. Everything it needs later comes from the arena. */
+/* Prepare a run's choices in the arena. Everything it needs later comes from the arena. Of entries
+ * of a replayed tape for one draw, the first counts. */
 void choice_init(struct choice *choice, struct arena *arena, const struct choice_options *options);
 
-/* Draw: an index into the site's menu, one of the bits of mask (bit 0 is always taken as set).
- * O(1). One call per full expression, never as an argument (STYLE 39). */
+/* Draw: an index into the site's menu, one of the bits of mask (bit 0 is always taken as set, bits
+ * past the menu are ignored). A draw whose mask leaves only 0 counts as a draw, too. A policy or an
+ * override that answers what is not offered is a CHECK. O(1). One call per full expression, never
+ * as an argument (STYLE 39). */
 uint32_t choice_pick(struct choice *choice, const struct choice_site *site, lane lane,
                      uint32_t mask);
 
 /* Set the span that following draws belong to (a request id, a crash number); SPAN_NONE ends it. */
 void choice_span(struct choice *choice, enum span_kind kind, uint32_t id);
 
-/* Pin the n-th draw of a site to a value, for tests. At most CHOICE_OVERRIDE_MAX. */
+/* Pin the n-th draw of a site, which must not be past, to a value, for tests. It wins over every
+ * mode and is recorded like any value. At most CHOICE_OVERRIDE_MAX. */
 void choice_override(struct choice *choice, const struct choice_site *site, uint32_t nth,
                      uint32_t value);
 
