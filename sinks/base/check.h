@@ -8,33 +8,34 @@
 #define SINKS_BASE_CHECK_H
 
 #if defined(__GNUC__)
-#define MUST_USE __attribute__((warn_unused_result))
-#define NORETURN __attribute__((noreturn))
-#define PRINTF_LIKE(format_index, first_index)                                                     \
-    __attribute__((format(printf, format_index, first_index)))
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#    define MUST_USE __attribute__((warn_unused_result))
+#    define NORETURN __attribute__((noreturn))
+#    define PRINTF_LIKE(format_index, first_index)                                                 \
+        __attribute__((format(printf, format_index, first_index)))
+#    define LIKELY(condition)   __builtin_expect(!!(condition), 1)
+#    define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #else
-#define MUST_USE
-#define NORETURN
-#define PRINTF_LIKE(format_index, first_index)
-#define LIKELY(condition) (condition)
-#define UNLIKELY(condition) (condition)
+#    define MUST_USE
+#    define NORETURN
+#    define PRINTF_LIKE(format_index, first_index)
+#    define LIKELY(condition)   (condition)
+#    define UNLIKELY(condition) (condition)
 #endif
 
 #ifndef CHECK_SLOW_ON
-#define CHECK_SLOW_ON 0
+#    define CHECK_SLOW_ON 0
 #endif
 
 /* Report a broken invariant and stop the process. Never returns. */
 NORETURN void check_failed(const char *file, int line, const char *what);
 
-#define CHECK(condition) (LIKELY(condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
+#define CHECK(condition)                                                                           \
+    (LIKELY(condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
 
 #if CHECK_SLOW_ON
-#define CHECK_SLOW(condition) CHECK(condition)
+#    define CHECK_SLOW(condition) CHECK(condition)
 #else
-#define CHECK_SLOW(condition) ((void)0)
+#    define CHECK_SLOW(condition) ((void)0)
 #endif
 
 #define UNREACHABLE() check_failed(__FILE__, __LINE__, "unreachable")

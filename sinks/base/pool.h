@@ -25,7 +25,9 @@ struct pool {
 };
 
 /* Prepare an empty pool of slots of slot_size bytes, at most slot_count_max live at once. */
-void pool_init(struct pool *pool, const struct allocator *allocator, size_t slot_size,
+void pool_init(struct pool *pool,
+               const struct allocator *allocator,
+               size_t slot_size,
                uint32_t slot_count_max);
 
 /* Release all memory. */

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
+#include "sinks/base/allocator.h"
 #include "sinks/base/bytes.h"
 #include "sinks/base/check.h"
 
@@ -29,9 +30,25 @@
     }
 
 /* Run an expression and require that it fails a CHECK. */
-#define expect_check_failure(expression) expect_assert_failure(expression)
+#define expect_check_failure(expression)                                                           \
+    do {                                                                                           \
+        expect_assert_failure(expression)                                                          \
+    } while (0)
 
 /* Require equal bytes, printing both as hex when they differ. */
-void assert_bytes_equal(struct bytes actual, struct bytes expected);
+#define assert_bytes_equal(actual, expected)                                                       \
+    assert_bytes_equal_at((actual), (expected), __FILE__, __LINE__)
+void assert_bytes_equal_at(struct bytes actual, struct bytes expected, const char *file, int line);
+
+/* The account of a test allocator. Start zeroed. */
+struct test_memory {
+    size_t live;      /* read: bytes outstanding */
+    uint64_t calls;   /* read: allocations asked for, the failed one included */
+    uint64_t fail_at; /* set at any time: the n-th allocation fails, from 1; 0 none */
+};
+
+/* An allocator over malloc that counts, fails on demand, and CHECKs that each block is given back
+ * with the size it was taken with. Borrows the account. */
+struct allocator test_allocator(struct test_memory *memory);
 
 #endif
