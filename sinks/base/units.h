@@ -7,16 +7,16 @@
 
 typedef uint64_t nanos;
 
-#define TIME_NEVER UINT64_MAX
-#define NANOS_PER_US UINT64_C(1000)
-#define NANOS_PER_MS UINT64_C(1000000)
-#define NANOS_PER_S UINT64_C(1000000000)
-#define US(count) ((nanos)(count)*NANOS_PER_US)
-#define MS(count) ((nanos)(count)*NANOS_PER_MS)
+#define TIME_NEVER     UINT64_MAX
+#define NANOS_PER_US   UINT64_C(1000)
+#define NANOS_PER_MS   UINT64_C(1000000)
+#define NANOS_PER_S    UINT64_C(1000000000)
+#define US(count)      ((nanos)(count)*NANOS_PER_US)
+#define MS(count)      ((nanos)(count)*NANOS_PER_MS)
 #define SECONDS(count) ((nanos)(count)*NANOS_PER_S)
 #define MINUTES(count) SECONDS((nanos)(count)*60)
-#define HOURS(count) MINUTES((nanos)(count)*60)
-#define DAYS(count) HOURS((nanos)(count)*24)
+#define HOURS(count)   MINUTES((nanos)(count)*60)
+#define DAYS(count)    HOURS((nanos)(count)*24)
 
 /* A non-negative ratio; denominator is never 0. */
 struct ratio {
@@ -30,10 +30,11 @@ nanos nanos_add(nanos a, nanos b);
 /* Subtract, saturating at 0. TIME_NEVER - x stays TIME_NEVER. */
 nanos nanos_sub(nanos a, nanos b);
 
-/* Multiply a duration by a count, saturating at TIME_NEVER. */
+/* Multiply a duration by a count, saturating at TIME_NEVER. 0 times TIME_NEVER is 0. */
 nanos nanos_mul(nanos a, uint64_t count);
 
-/* Scale a duration by a ratio, rounding down, saturating at TIME_NEVER; exact up to 96 bits. */
+/* Scale a duration by a ratio, rounding down, saturating at TIME_NEVER; the product is exact in 96
+ * bits. TIME_NEVER stays TIME_NEVER unless the numerator is 0; a denominator of 0 is a CHECK. */
 nanos nanos_scale(nanos a, struct ratio ratio);
 
 /* Narrow to 32, 16 or 8 bits; CHECKs that the value fits. */
