@@ -1,0 +1,284 @@
+#include "sinks/base/bytes.h"
+
+#include <string.h>
+
+#define VARINT_SIZE_MAX  10
+#define DECIMAL_SIZE_MAX 20
+
+struct bytes bytes_of_text(const char *text)
+{
+    return (struct bytes){(const uint8_t *)text, strlen(text)};
+}
+
+bool bytes_equal(struct bytes a, struct bytes b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+int bytes_compare(struct bytes a, struct bytes b)
+{
+    const size_t common = a.size < b.size ? a.size : b.size;
+    const int order = common == 0 ? 0 : memcmp(a.data, b.data, common);
+    if (order != 0) {
+        return order < 0 ? -1 : 1;
+    }
+    return a.size < b.size ? -1 : a.size > b.size;
+}
+
+void bytes_to_hex(struct bytes source, char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < source.size; i++) {
+        text[2 * i] = digits[source.data[i] >> 4];
+        text[2 * i + 1] = digits[source.data[i] & 0xf];
+    }
+}
+
+static bool is_continuation(uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+/* The size of the well-formed sequence at the start of source, or 0. RFC 3629 section 4: the second
+ * byte alone rules out overlong forms, surrogates and what lies past U+10FFFF. */
+static size_t utf8_sequence_size(const uint8_t *data, size_t left)
+{
+    const uint8_t lead = data[0];
+    if (lead < 0x80) {
+        return 1;
+    }
+    if (lead < 0xc2 || lead > 0xf4) {
+        return 0;
+    }
+    const size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (left < size) {
+        return 0;
+    }
+    const uint8_t second_min = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    const uint8_t second_max = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (data[1] < second_min || data[1] > second_max) {
+        return 0;
+    }
+    for (size_t i = 2; i < size; i++) {
+        if (!is_continuation(data[i])) {
+            return 0;
+        }
+    }
+    return size;
+}
+
+bool bytes_is_utf8(struct bytes source)
+{
+    size_t offset = 0;
+    while (offset < source.size) {
+        const size_t size = utf8_sequence_size(source.data + offset, source.size - offset);
+        if (size == 0) {
+            return false;
+        }
+        offset += size;
+    }
+    return true;
+}
+
+static bool writer_is_valid(const struct byte_writer *writer)
+{
+    return writer->overflowed == (writer->size > writer->capacity) &&
+           (writer->data != NULL || writer->capacity == 0);
+}
+
+void byte_writer_init(struct byte_writer *writer, uint8_t *data, size_t capacity)
+{
+    *writer = (struct byte_writer){.data = data, .capacity = capacity};
+    CHECK(writer_is_valid(writer));
+}
+
+static void append(struct byte_writer *writer, const uint8_t *data, size_t size)
+{
+    CHECK(size <= SIZE_MAX - writer->size);
+    CHECK_SLOW(writer_is_valid(writer));
+    if (writer->size < writer->capacity && size > 0) {
+        const size_t room = writer->capacity - writer->size;
+        memcpy(writer->data + writer->size, data, size < room ? size : room);
+    }
+    writer->size += size;
+    writer->overflowed = writer->size > writer->capacity;
+}
+
+void byte_writer_u8(struct byte_writer *writer, uint8_t value)
+{
+    append(writer, &value, 1);
+}
+
+void byte_writer_u32_be(struct byte_writer *writer, uint32_t value)
+{
+    uint8_t encoded[4];
+    for (size_t i = 0; i < 4; i++) {
+        encoded[i] = (uint8_t)(value >> (24 - 8 * i));
+    }
+    append(writer, encoded, sizeof(encoded));
+}
+
+void byte_writer_u64_be(struct byte_writer *writer, uint64_t value)
+{
+    uint8_t encoded[8];
+    for (size_t i = 0; i < 8; i++) {
+        encoded[i] = (uint8_t)(value >> (56 - 8 * i));
+    }
+    append(writer, encoded, sizeof(encoded));
+}
+
+void byte_writer_u32_le(struct byte_writer *writer, uint32_t value)
+{
+    uint8_t encoded[4];
+    for (size_t i = 0; i < 4; i++) {
+        encoded[i] = (uint8_t)(value >> (8 * i));
+    }
+    append(writer, encoded, sizeof(encoded));
+}
+
+void byte_writer_u64_le(struct byte_writer *writer, uint64_t value)
+{
+    uint8_t encoded[8];
+    for (size_t i = 0; i < 8; i++) {
+        encoded[i] = (uint8_t)(value >> (8 * i));
+    }
+    append(writer, encoded, sizeof(encoded));
+}
+
+void byte_writer_varint(struct byte_writer *writer, uint64_t value)
+{
+    uint8_t encoded[VARINT_SIZE_MAX];
+    size_t size = 0;
+    while (value >= 0x80) {
+        encoded[size] = (uint8_t)(value | 0x80);
+        size++;
+        value >>= 7;
+    }
+    encoded[size] = (uint8_t)value;
+    append(writer, encoded, size + 1);
+}
+
+void byte_writer_bytes(struct byte_writer *writer, struct bytes value)
+{
+    append(writer, value.data, value.size);
+}
+
+void byte_writer_text(struct byte_writer *writer, const char *text)
+{
+    byte_writer_bytes(writer, bytes_of_text(text));
+}
+
+void byte_writer_decimal(struct byte_writer *writer, uint64_t value)
+{
+    uint8_t digits[DECIMAL_SIZE_MAX];
+    size_t start = DECIMAL_SIZE_MAX;
+    do {
+        start--;
+        digits[start] = (uint8_t)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    append(writer, digits + start, DECIMAL_SIZE_MAX - start);
+}
+
+struct bytes byte_writer_view(const struct byte_writer *writer)
+{
+    return (struct bytes){writer->data, writer->overflowed ? writer->capacity : writer->size};
+}
+
+void byte_reader_init(struct byte_reader *reader, struct bytes source)
+{
+    CHECK(source.data != NULL || source.size == 0);
+    *reader = (struct byte_reader){.data = source.data, .size = source.size};
+}
+
+/* The next size bytes, or NULL after setting failed; size is at least 1. */
+static const uint8_t *consume(struct byte_reader *reader, size_t size)
+{
+    CHECK(reader->offset <= reader->size);
+    if (reader->failed || size > reader->size - reader->offset) {
+        reader->failed = true;
+        return NULL;
+    }
+    const uint8_t *data = reader->data + reader->offset;
+    reader->offset += size;
+    return data;
+}
+
+uint8_t byte_reader_u8(struct byte_reader *reader)
+{
+    const uint8_t *data = consume(reader, 1);
+    return data == NULL ? 0 : data[0];
+}
+
+static uint64_t read_be(struct byte_reader *reader, size_t size)
+{
+    const uint8_t *data = consume(reader, size);
+    uint64_t value = 0;
+    for (size_t i = 0; data != NULL && i < size; i++) {
+        value = value << 8 | data[i];
+    }
+    return value;
+}
+
+static uint64_t read_le(struct byte_reader *reader, size_t size)
+{
+    const uint8_t *data = consume(reader, size);
+    uint64_t value = 0;
+    for (size_t i = 0; data != NULL && i < size; i++) {
+        value |= (uint64_t)data[i] << (8 * i);
+    }
+    return value;
+}
+
+uint32_t byte_reader_u32_be(struct byte_reader *reader)
+{
+    return (uint32_t)read_be(reader, 4);
+}
+
+uint64_t byte_reader_u64_be(struct byte_reader *reader)
+{
+    return read_be(reader, 8);
+}
+
+uint32_t byte_reader_u32_le(struct byte_reader *reader)
+{
+    return (uint32_t)read_le(reader, 4);
+}
+
+uint64_t byte_reader_u64_le(struct byte_reader *reader)
+{
+    return read_le(reader, 8);
+}
+
+uint64_t byte_reader_varint(struct byte_reader *reader)
+{
+    const size_t start = reader->offset;
+    uint64_t value = 0;
+    for (size_t i = 0; i < VARINT_SIZE_MAX && !reader->failed; i++) {
+        const uint8_t byte = byte_reader_u8(reader);
+        if (i == VARINT_SIZE_MAX - 1 && byte > 1) {
+            break;
+        }
+        value |= (uint64_t)(byte & 0x7f) << (7 * i);
+        if (byte < 0x80 && !reader->failed) {
+            return value;
+        }
+    }
+    reader->offset = start;
+    reader->failed = true;
+    return 0;
+}
+
+struct bytes byte_reader_bytes(struct byte_reader *reader, size_t size)
+{
+    if (size == 0) {
+        return (struct bytes){0};
+    }
+    const uint8_t *data = consume(reader, size);
+    return (struct bytes){data, data == NULL ? 0 : size};
+}
+
+size_t byte_reader_left(const struct byte_reader *reader)
+{
+    return reader->failed ? 0 : reader->size - reader->offset;
+}
