@@ -13,11 +13,12 @@ uint64_t digest_bytes(struct bytes source);
 /* Low 32 bits of digest_bytes: the checksum of persisted frames. */
 uint32_t digest_checksum(struct bytes source);
 
-/* Fold one value into a running digest: a bijection in each argument, so no single change is lost.
- * Start from 0. */
+/* Fold one value into a running digest: a bijection in each argument (xor, odd factors, xor-shifts),
+ * so no single change is lost. Start from 0; the sum keeps leading zeros from being lost. */
 static inline uint64_t digest_fold(uint64_t digest, uint64_t value)
 {
-    uint64_t mixed = (digest ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed =
+        ((digest ^ value) + UINT64_C(0x632be59bd9b4e019)) * UINT64_C(0x9e3779b97f4a7c15);
     mixed ^= mixed >> 32;
     mixed *= UINT64_C(0xd6e8feb86659fd93);
     return mixed ^ (mixed >> 29);
