@@ -1,0 +1,36 @@
+/* Wall clocks of nodes: base + offset + drift, with jumps. The monotonic clock of a node is virtual
+ * time since the node's start and never errs. */
+#ifndef SIM_CLOCK_H
+#define SIM_CLOCK_H
+
+#include "sim/choice.h"
+#include "sinks/base/units.h"
+
+/* 2026-01-01T00:00:00Z: where true wall time starts in every run. */
+#define CLOCK_BASE (UINT64_C(1767225600) * NANOS_PER_S)
+
+struct clock {
+    int64_t offset;      /* ns added to true wall time */
+    int32_t drift_ppm;   /* parts per million since drift_since */
+    nanos drift_since;
+};
+
+/* A true clock. */
+void clock_init(struct clock *clock);
+
+/* What the node believes the wall time is, at virtual time now. Never below 0. */
+nanos clock_wall(const struct clock *clock, nanos now);
+
+/* The true wall time. */
+nanos clock_true_wall(nanos now);
+
+/* Move the offset from now on. */
+void clock_jump(struct clock *clock, nanos now, int64_t by);
+
+/* Change the drift from now on; what drifted so far stays. |ppm| <= 1000. */
+void clock_drift(struct clock *clock, nanos now, int32_t ppm);
+
+/* The largest error that the clock showed up to now, ns: for oracles' scope. */
+uint64_t clock_error_now(const struct clock *clock, nanos now);
+
+#endif

@@ -1,0 +1,174 @@
+/* The journal: an append-only record of host, wire and world; the truth that oracles judge by
+ * (DESIGN section 5).
+ *
+ * An entry is small and fixed. Who appends: the engine (host entries), the link (wire entries), a
+ * model at the instant of effect (world entries). An answer is evidence of what the caller knew,
+ * never of what happened.
+ */
+#ifndef SIM_JOURNAL_H
+#define SIM_JOURNAL_H
+
+#include "sim/arena.h"
+#include "sim/lane.h"
+#include "sinks/base/units.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Record of the source log, as index + 1; 0 is none. */
+typedef uint32_t record_id;
+
+/* kind: family prefix host_, wire_, world_; the fields that matter beside time, lane, attempt. */
+enum journal_kind {
+    JOURNAL_NONE = 0,
+    /* host: the job */
+    HOST_JOB_STARTED,   /* attempt; checkpoint = restored one or 0; a = restore kind */
+    HOST_JOB_STOPPED,   /* attempt; a life is over: code = enum stop_cause; a = sink_reason */
+    HOST_JOB_FAILED,    /* terminal: no restart any more; a = sink_reason */
+    HOST_JOB_FINISHED,  /* bounded input is through and committed */
+    HOST_INJECTED,      /* a fault was injected: code = fault kind; a = downtime ns; b = detail */
+    HOST_HEAL,          /* end of the safety phase */
+    HOST_CONTRACT,      /* a contract rule was broken: code = enum contract_rule; a = detail */
+    /* host: checkpoints */
+    HOST_CHECKPOINT_TRIGGERED, /* checkpoint */
+    HOST_CHECKPOINT_COMPLETED, /* checkpoint */
+    HOST_CHECKPOINT_ABORTED,   /* checkpoint; code = enum abort_cause */
+    HOST_NOTICE,        /* checkpoint; a completion notice reaches lane */
+    HOST_NOTICE_LOST,   /* checkpoint; it does not */
+    /* host: the writer half; lane = writer */
+    HOST_OPENED,        /* a half is open */
+    HOST_RECORD,        /* record is handed to the writer */
+    HOST_ACCEPTED,      /* record */
+    HOST_SKIPPED,       /* record */
+    HOST_RECORD_FAILED, /* record goes to the failure policy; code = sink_reason */
+    HOST_DROPPED,       /* record is taken care of by the policy */
+    HOST_POLICY_FLUSHED,
+    HOST_BARRIER,       /* checkpoint reaches the writer */
+    HOST_STAGED,        /* an envelope: identity, value = digest of its bytes, record, a = origin
+                           wall ns, b = deadline wall ns */
+    HOST_STATE_PIECE,   /* value = digest; checkpoint */
+    HOST_BARRIER_DONE,  /* checkpoint; the writer's answer */
+    HOST_INPUT_ENDED,
+    /* host: the committer half; lane = committer */
+    HOST_RECEIVED,      /* identity reaches the committer's collection; checkpoint */
+    HOST_RESTORED,      /* identity is restored into the committer's collection; checkpoint, value =
+                           digest of its bytes */
+    HOST_COMMIT,        /* a commit call begins; checkpoint; a = requests */
+    HOST_COMMIT_REQUEST, /* identity is in the request list; value; checkpoint */
+    HOST_SIGNAL,        /* identity; code = sink_signal */
+    HOST_FINALISED,     /* identity leaves the collection as committed or dropped */
+    HOST_COMMIT_RETURNED, /* checkpoint */
+    /* host: life and death of halves */
+    HOST_CRASHED,       /* lane dies without close */
+    HOST_CLOSE,         /* close is sent to lane */
+    HOST_CLOSED,        /* lane answers closed */
+    HOST_HALF_FAILED,   /* lane reports a terminal failure; code = sink_reason */
+    HOST_ZOMBIE,        /* the replaced attempt of lane keeps running; a = until ns */
+    HOST_ZOMBIE_ENDED,
+    HOST_PHASE,         /* tap: code = phase */
+    /* wire; lane = sender */
+    WIRE_ISSUED,        /* request, method in code, value = digest of the payload's bytes, identity
+                           = digest of what the model calls its identity or 0, a = absolute
+                           deadline on the true clock, b = sender's wall clock ns */
+    WIRE_CANCELLED,     /* request */
+    WIRE_ANSWERED,      /* request; code = port code of the first cause; a = outcome */
+    WIRE_DROPPED,       /* request: answer not delivered, its attempt is gone or it was cancelled */
+    WIRE_EXPIRED,       /* request dropped by the client before leaving: absolute deadline passed */
+    /* world; lane = service; request and sender attempt when caused by a request, else 0 */
+    WORLD_CREATED,      /* resource, generation, value, record */
+    WORLD_REPLACED,     /* resource, generation, value, record */
+    WORLD_REMOVED,      /* resource, generation; code = model's cause */
+    WORLD_EXPIRED,      /* resource, generation; code = model's cause (protection lapsed) */
+    WORLD_VISIBLE,      /* resource, generation, value, record to reader class code */
+    WORLD_HIDDEN,       /* no longer visible to reader class code */
+    WORLD_CHANGED,      /* something outside the job changed a resource: code = model's cause */
+    WORLD_REFUSED,      /* request had no effect: code = port code */
+    JOURNAL_KIND_COUNT,
+};
+
+struct journal_entry {
+    nanos time;
+    uint8_t kind; /* enum journal_kind */
+    uint8_t code; /* meaning by kind */
+    lane lane;
+    uint16_t attempt; /* of the job, from 1; 0 outside it */
+    uint16_t service; /* world: index of the service */
+    record_id record;
+    uint32_t request;    /* world-wide request number from 1; 0 none */
+    uint32_t resource;   /* interned name, from 1; 0 none */
+    uint32_t generation; /* of the resource, from 1 */
+    uint32_t checkpoint; /* checkpoint number from 1; 0 none; UINT32_MAX end of input */
+    uint64_t identity;   /* digest of an envelope's identity; 0 none */
+    uint64_t value;      /* digest of bytes */
+    uint64_t a;
+    uint64_t b;
+};
+
+enum stop_cause {
+    STOP_CAUSE_NONE = 0,
+    STOP_CAUSE_CRASH,      /* injected */
+    STOP_CAUSE_SINK,       /* a half failed */
+    STOP_CAUSE_CHECKPOINT, /* checkpoint failure not tolerated */
+    STOP_CAUSE_RESCALE,    /* stopped for another parallelism or restore point */
+    STOP_CAUSE_FINISHED,
+};
+
+enum abort_cause {
+    ABORT_CAUSE_NONE = 0,
+    ABORT_CAUSE_INJECTED,
+    ABORT_CAUSE_TIMEOUT,
+    ABORT_CAUSE_JOB_STOPPED,
+};
+
+/* Rules of the sink contract that a host can see broken (oracle contract). */
+enum contract_rule {
+    CONTRACT_NONE = 0,
+    CONTRACT_SEND_AFTER_CLOSED,
+    CONTRACT_SEND_AFTER_CLOSE, /* counted from CLOSE: only cancels are allowed */
+    CONTRACT_TWO_BARRIER_ANSWERS,
+    CONTRACT_UNKNOWN_TOKEN,
+    CONTRACT_UNKNOWN_REQUEST,   /* cancel of, or signal for, what does not exist */
+    CONTRACT_RETURN_WITHOUT_COMMIT,
+    CONTRACT_BARRIER_DONE_WITHOUT_BARRIER,
+    CONTRACT_DUPLICATE_REQUEST_ID,
+    CONTRACT_EFFECTS_OVERFLOW,
+    CONTRACT_NOT_OPENED,        /* an answer or send before what OPEN allows */
+    CONTRACT_STATE_OUTSIDE_BARRIER,
+    CONTRACT_CLOSE_UNANSWERED,  /* no CLOSED within the bound */
+    CONTRACT_LEAK,              /* memory outstanding after fini */
+    CONTRACT_RULE_COUNT,
+};
+
+const char *contract_rule_name(uint32_t rule);
+
+/* Listeners get each entry as it is appended, by kind. */
+struct journal {
+    uint32_t count; /* read */
+    struct arena *arena;
+    struct journal_entry **chunks; /* private: chunks of JOURNAL_CHUNK entries */
+    uint32_t chunk_count;
+    uint32_t chunk_capacity;
+    void (*listener)(void *context, const struct journal_entry *entry, uint32_t position);
+    void *listener_context;
+};
+
+#define JOURNAL_CHUNK 64u
+
+void journal_init(struct journal *journal, struct arena *arena);
+
+/* The one listener (the judge), called after the entry is in place. */
+void journal_listen(struct journal *journal, void *context,
+                    void (*listener)(void *, const struct journal_entry *, uint32_t));
+
+/* Append a copy; returns its position from 0. O(1). */
+uint32_t journal_append(struct journal *journal, const struct journal_entry *entry);
+
+const struct journal_entry *journal_at(const struct journal *journal, uint32_t position);
+
+/* "host_accepted". */
+const char *journal_kind_name(uint32_t kind);
+
+/* One line of text for people: time, lane, what, in words. */
+void journal_describe(const struct journal_entry *entry, struct byte_writer *writer);
+
+#endif

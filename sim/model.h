@@ -1,0 +1,146 @@
+/* The contract of an in-process model of a service (DESIGN sections 3, 10).
+ *
+ * The link calls handle at the instant of effect; the model notes world entries through
+ * model_effect, and appends replies. Background actions are events that the model schedules for its
+ * node. A model draws its freedoms through fault_pick with sites of its own; outcome 0 is the calm
+ * one. Profiles are enforced by fault_pick through the clause text of an outcome.
+ */
+#ifndef SIM_MODEL_H
+#define SIM_MODEL_H
+
+#include "sim/world.h"
+#include "sinks/port/port.h"
+#include "sinks/sink.h"
+
+/* What a fate does to a call (DESIGN section 3). */
+enum fate_action {
+    FATE_DELIVERED = 0,
+    FATE_REQUEST_LOST,  /* no effect; the caller times out */
+    FATE_ANSWER_LOST,   /* effect; the caller times out */
+    FATE_APPLIED_LATER, /* the caller times out; effect after that, within late_effect_max */
+    FATE_REFUSED,       /* no effect; answered with code (definite or ambiguous by the code) */
+    FATE_AMBIGUOUS,     /* effect; answered with code */
+    FATE_DUPLICATED,    /* effect twice; the first answer is delivered (adversary) */
+    FATE_WRAPPED,       /* no effect; answered with code wrapped in an outer cause */
+};
+
+/* One outcome of a method's fate site; parallel to the site's outcomes. */
+struct fate {
+    uint8_t action; /* enum fate_action */
+    uint8_t code;   /* enum port_code */
+    uint8_t outer;  /* FATE_WRAPPED: code of the cause around it */
+    uint8_t burst;  /* how many further calls of this method the same cause hits (outage) */
+};
+
+struct fate_menu {
+    const struct port_method *method;
+    const struct choice_site *site;
+    const struct fate *fates;
+};
+
+enum clause_class {
+    CLAUSE_NONE = 0,
+    CLAUSE_MUST,
+    CLAUSE_MAY,
+    CLAUSE_OPEN,
+    CLAUSE_OBSERVED,
+    CLAUSE_CONFLICT,
+};
+
+struct clause {
+    const char *id;
+    uint8_t class;
+    const char *sentence;
+    const char *source;
+    const char *not_modelled_or_null; /* why, if it is not */
+};
+
+/* A request that takes effect now. */
+struct model_request {
+    uint32_t request; /* world-wide number, for the journal */
+    uint16_t attempt; /* of the sender's job */
+    lane sender;
+    const struct port_method *method;
+    const void *payload; /* of method->request; borrowed */
+    nanos issued;        /* virtual time of leaving the sender */
+    uint64_t stream;     /* 0: unary */
+    uint8_t kind;        /* enum port_envelope_kind */
+};
+
+/* A reply: status and payload. The payload is cloned by the link as the function returns. */
+struct model_reply {
+    uint8_t kind; /* enum port_answer_kind */
+    struct port_status status;
+    const void *payload; /* of method->response or NULL */
+    nanos after;         /* service time before the answer leaves; 0: at once */
+};
+
+#define MODEL_REPLY_MAX 4
+
+struct model_replies {
+    struct model_reply items[MODEL_REPLY_MAX];
+    uint32_t count;
+};
+
+struct model_env {
+    struct world *world;
+    uint32_t service; /* index in the world */
+    uint32_t node;    /* the model's node */
+    const struct sink_option_value *options; /* parallel to the type's option table */
+    nanos horizon;    /* the run's hard end of virtual time */
+};
+
+struct model_type {
+    const char *name;
+    const char *sentence;
+    const struct port_service *service;
+    const struct choice_site *sites;
+    size_t site_count;
+    const struct fate_menu *fates; /* per method; methods without one are always delivered */
+    size_t fate_count;
+    const struct clause *clauses;
+    size_t clause_count;
+    const struct sink_option *options;
+    size_t option_count;
+    const char *const *readers; /* reader class names, NULL-terminated; index is the class */
+    const char *const *causes;  /* names of codes in removed, expired, changed; NULL-terminated */
+    size_t state_size;
+    /* Prepare zeroed state; may schedule events. */
+    void (*init)(void *state, const struct model_env *env);
+    void (*handle)(void *state, const struct model_request *request,
+                   struct model_replies *replies);
+    /* A background event of the model's own: what is the low byte it was scheduled with. */
+    void (*event)(void *state, uint8_t what, uint64_t a, uint64_t b);
+    /* Faults are over: end what was injected (pauses, outages); rules of the service go on. */
+    void (*heal)(void *state);
+    /* Digest of an identity that the request carries (task name), 0 if none. Pure. */
+    uint64_t (*identity)(const struct port_method *method, const void *payload);
+    uint64_t (*digest)(const void *state);
+};
+
+struct service {
+    const struct model_type *type;
+    void *state;
+    uint32_t node;
+};
+
+/* Note an effect at the instant it happens. kind is one of the WORLD_ kinds; request may be NULL for
+ * background effects. value is the content as stored (identifies the record), may be empty.
+ * resource is from world_resource. Returns the journal position. */
+struct model_effect {
+    uint8_t kind;
+    uint8_t code;
+    uint32_t resource;
+    uint32_t generation;
+    struct bytes value;
+    const struct model_request *request_or_null;
+};
+uint32_t model_note(const struct model_env *env, const struct model_effect *effect);
+
+/* Schedule a background event of the model. */
+sched_handle model_at(const struct model_env *env, nanos due, uint8_t what, uint64_t a, uint64_t b);
+
+/* Add a reply with a gRPC status (PORT_OK: payload may be set). */
+void model_reply(struct model_replies *replies, enum port_code code, const void *payload_or_null);
+
+#endif

@@ -1,0 +1,82 @@
+/* The world of one run: arena, tape, scheduler, journal, trace, nodes with their clocks, services.
+ * Everything that happens passes through here; run.c owns it. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "sim/arena.h"
+#include "sim/choice.h"
+#include "sim/clock.h"
+#include "sim/fault.h"
+#include "sim/journal.h"
+#include "sim/sched.h"
+#include "sim/trace.h"
+#include "sinks/port/port.h"
+
+/* Who handles an event: the low byte of an event's kind is what, the next byte the dispatcher. */
+enum world_dispatcher {
+    DISPATCH_NONE = 0,
+    DISPATCH_RUN,    /* sim/run.c */
+    DISPATCH_LINK,   /* sim/link.c */
+    DISPATCH_ENGINE, /* sim/engine */
+    DISPATCH_MODEL,  /* the model on the event's node */
+};
+#define WORLD_EVENT(dispatcher, what) (((uint32_t)(dispatcher) << 8) | (uint32_t)(what))
+
+#define WORLD_NODE_MAX 64
+
+/* A place with a clock: the coordinator, a task slot, a service. Index 0 is the run itself. */
+struct world_node {
+    lane lane;
+    struct clock clock;
+    nanos cpu_free_at;  /* when the node's processor is free again */
+    nanos cpu_per_event; /* virtual CPU time per event; 0 by default */
+};
+
+struct world;
+
+/* Find the source record whose content an effect's value carries: index + 1 or 0. Supplied by
+ * wiring; the value is the payload as the service stored it. */
+typedef record_id world_identify(void *context, uint32_t service, struct bytes value);
+
+struct world {
+    struct arena *arena;
+    struct choice *choice;
+    struct sched *sched;
+    struct journal *journal;
+    struct trace *trace;
+    struct fault *fault;
+    struct link *link;
+    struct world_node nodes[WORLD_NODE_MAX];
+    uint32_t node_count;
+    struct service *services; /* sim/model.h */
+    uint32_t service_count;
+    world_identify *identify;
+    void *identify_context;
+    struct world_resources *resources; /* private: interned names */
+    struct world_marks *marks;         /* private: COVER marks reached, by name hash */
+};
+
+/* Prepare a world over parts that the run has initialised. */
+void world_init(struct world *world, struct arena *arena, struct choice *choice,
+                struct sched *sched, struct journal *journal, struct trace *trace,
+                struct fault *fault);
+
+/* Add a node with a true clock; returns its index. */
+uint32_t world_add_node(struct world *world, lane lane);
+
+/* Virtual time. */
+nanos world_now(const struct world *world);
+
+/* Append to the journal with time filled in, and fold it into the trace. Returns the position. */
+uint32_t world_note(struct world *world, struct journal_entry entry);
+
+/* Intern a resource name for the run: the same bytes give the same number, from 1. */
+uint32_t world_resource(struct world *world, struct bytes name);
+struct bytes world_resource_name(const struct world *world, uint32_t resource);
+
+/* Marks that some scenario must reach (STYLE 34): counted in the world by a name hash, reported by
+ * run; the catalogue is made from the sources by a test. */
+#define COVER(world, name) world_cover((world), (name), sizeof(name) - 1)
+void world_cover(struct world *world, const char *name, size_t size);
+
+#endif
