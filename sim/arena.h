@@ -15,21 +15,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARENA_CLASS_COUNT 28
+/* Size classes 16, 32, 48, 64, 96, 128, 192 ... up to ARENA_RECYCLED_MAX (256 MiB). */
+#define ARENA_CLASS_COUNT  48
+#define ARENA_RECYCLED_MAX ((size_t)1 << 28)
 
 struct arena {
-    uint8_t *memory;                    /* read: the block, owned by the caller */
-    size_t capacity;                    /* read: bytes of the block */
-    size_t soft_cap;                    /* read: bytes after which the run must stop */
-    size_t used;                        /* read: bytes handed out, free-listed ones included */
-    size_t high_water;                  /* read: greatest used since init (survives reset) */
+    uint8_t *memory;            /* read: the block, owned by the caller */
+    size_t capacity;            /* read: bytes of the block */
+    size_t soft_cap;            /* read: bytes after which the run must stop */
+    size_t used;                /* read: bytes handed out, free-listed ones included */
+    size_t high_water;          /* read: greatest used since init (survives reset) */
+    size_t allocator_live;      /* read: bytes outstanding of arena_allocator */
+    uint64_t allocator_calls;   /* read: allocations asked of arena_allocator */
+    uint64_t allocator_fail_at; /* set after reset: the n-th of them fails, from 1; 0 none */
     void *free_lists[ARENA_CLASS_COUNT]; /* private: recycled blocks by size class */
 };
 
 /* Prepare an arena over memory (aligned to 16) that the caller owns. soft_cap <= capacity. */
 void arena_init(struct arena *arena, void *memory, size_t capacity, size_t soft_cap);
 
-/* Forget everything handed out. O(1): memory is neither cleared nor freed. */
+/* Forget everything handed out and set the allocator's account to zero. O(1): memory is neither
+ * cleared nor freed. */
 void arena_reset(struct arena *arena);
 
 /* Take size bytes aligned to 16, uninitialised. Exhaustion of the headroom is a CHECK. */
@@ -45,12 +51,13 @@ MUST_USE void *arena_try_take(struct arena *arena, size_t size);
 bool arena_is_over(const struct arena *arena);
 
 /* Size-classed recycling over the arena: what is given back is taken again by the next request of
- * its class, without touching the bump pointer. */
+ * its class, without touching the bump pointer. size is 1..ARENA_RECYCLED_MAX, and the same in both.
+ * In checked builds (CHECK_SLOW) what is given back is overwritten, so that a use after it shows. */
 void *arena_take_recycled(struct arena *arena, size_t size);
 void arena_give_recycled(struct arena *arena, void *memory, size_t size);
 
-/* An allocator for sinks over arena_try_take and the free lists: NULL at the soft cap. The result
- * borrows the arena. */
+/* An allocator for sinks over arena_try_take and the free lists: NULL at the soft cap, above
+ * ARENA_RECYCLED_MAX and at allocator_fail_at. The result borrows the arena. */
 struct allocator arena_allocator(struct arena *arena);
 
 #endif

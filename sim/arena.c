@@ -1,0 +1,172 @@
+#include "sim/arena.h"
+
+#include <string.h>
+
+#define ALIGNMENT 16
+
+/* A recycled block, linked through its own memory. */
+struct arena_block {
+    struct arena_block *next;
+};
+
+static bool arena_is_valid(const struct arena *arena)
+{
+    return arena->used <= arena->capacity && arena->soft_cap <= arena->capacity &&
+           arena->used % ALIGNMENT == 0 && arena->used <= arena->high_water;
+}
+
+static size_t round_up(size_t size)
+{
+    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+void arena_init(struct arena *arena, void *memory, size_t capacity, size_t soft_cap)
+{
+    CHECK((uintptr_t)memory % ALIGNMENT == 0);
+    CHECK(soft_cap <= capacity);
+    *arena = (struct arena){.memory = memory, .capacity = capacity, .soft_cap = soft_cap};
+}
+
+void arena_reset(struct arena *arena)
+{
+    CHECK(arena_is_valid(arena));
+    arena->used = 0;
+    arena->allocator_live = 0;
+    arena->allocator_calls = 0;
+    arena->allocator_fail_at = 0;
+    memset(arena->free_lists, 0, sizeof(arena->free_lists));
+}
+
+/* True when size bytes more, rounded up, stay within the limit. */
+static bool fits(const struct arena *arena, size_t size, size_t limit)
+{
+    const size_t rounded = round_up(size);
+    return rounded >= size && arena->used <= limit && rounded <= limit - arena->used;
+}
+
+static void *bump(struct arena *arena, size_t size)
+{
+    void *memory = arena->memory + arena->used;
+    arena->used += round_up(size);
+    if (arena->used > arena->high_water) {
+        arena->high_water = arena->used;
+    }
+    CHECK_SLOW(arena_is_valid(arena));
+    return memory;
+}
+
+void *arena_take(struct arena *arena, size_t size)
+{
+    CHECK(fits(arena, size, arena->capacity));
+    return bump(arena, size);
+}
+
+void *arena_take_zeroed(struct arena *arena, size_t size)
+{
+    return memset(arena_take(arena, size), 0, size);
+}
+
+void *arena_try_take(struct arena *arena, size_t size)
+{
+    return fits(arena, size, arena->soft_cap) ? bump(arena, size) : NULL;
+}
+
+bool arena_is_over(const struct arena *arena)
+{
+    return arena->used > arena->soft_cap;
+}
+
+/* In five steps instead of by a compiler builtin; value is 1..UINT32_MAX. */
+static uint32_t log2_floor(size_t value)
+{
+    uint32_t result = 0;
+    for (uint32_t step = 16; step > 0; step /= 2) {
+        if (value >> step != 0) {
+            value >>= step;
+            result += step;
+        }
+    }
+    return result;
+}
+
+/* The least class that holds size: class 0 is 16 bytes, 2k + 1 is 32 << k, 2k + 2 is 48 << k. */
+static uint32_t class_of(size_t size)
+{
+    CHECK(size > 0);
+    CHECK(size <= ARENA_RECYCLED_MAX);
+    if (size <= 16) {
+        return 0;
+    }
+    const uint32_t power = log2_floor((size - 1) / 16);
+    const size_t half = (size_t)24 << power;
+    return power > 0 && size <= half ? 2 * power : 2 * power + 1;
+}
+
+static size_t class_size(uint32_t class)
+{
+    CHECK(class < ARENA_CLASS_COUNT);
+    if (class == 0) {
+        return 16;
+    }
+    return class % 2 == 1 ? (size_t)32 << class / 2 : (size_t)24 << class / 2;
+}
+
+static void *pop_free(struct arena *arena, uint32_t class)
+{
+    struct arena_block *block = arena->free_lists[class];
+    if (block != NULL) {
+        arena->free_lists[class] = block->next;
+    }
+    return block;
+}
+
+void *arena_take_recycled(struct arena *arena, size_t size)
+{
+    const uint32_t class = class_of(size);
+    void *block = pop_free(arena, class);
+    return block != NULL ? block : arena_take(arena, class_size(class));
+}
+
+void arena_give_recycled(struct arena *arena, void *memory, size_t size)
+{
+    const uint32_t class = class_of(size);
+    const size_t offset = (size_t)((uintptr_t)memory - (uintptr_t)arena->memory);
+    CHECK(offset % ALIGNMENT == 0);
+    CHECK(offset < arena->used);
+    CHECK(class_size(class) <= arena->used - offset);
+#if CHECK_SLOW_ON
+    memset(memory, 0xdd, class_size(class));
+#endif
+    struct arena_block *block = memory;
+    block->next = arena->free_lists[class];
+    arena->free_lists[class] = block;
+}
+
+static void *sink_allocate(void *context, size_t size)
+{
+    struct arena *arena = context;
+    arena->allocator_calls++;
+    if (arena->allocator_calls == arena->allocator_fail_at || size > ARENA_RECYCLED_MAX) {
+        return NULL;
+    }
+    const uint32_t class = class_of(size);
+    void *block = pop_free(arena, class);
+    if (block == NULL) {
+        block = arena_try_take(arena, class_size(class));
+    }
+    arena->allocator_live += block == NULL ? 0 : size;
+    return block;
+}
+
+static void sink_release(void *context, void *memory, size_t size)
+{
+    struct arena *arena = context;
+    CHECK(size <= arena->allocator_live);
+    arena->allocator_live -= size;
+    arena_give_recycled(arena, memory, size);
+}
+
+struct allocator arena_allocator(struct arena *arena)
+{
+    return (struct allocator){arena, sink_allocate, sink_release};
+}
