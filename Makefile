@@ -1,0 +1,318 @@
+# sinkproof's build: one Makefile, no recursion into folders. `make help` lists the targets.
+#
+# Each variant (a compiler with a set of flags) keeps its own tree build/<variant>/, so variants
+# never overwrite each other and one invocation may build several of them in parallel. Sources are
+# found, not listed: a .c file under one of the FOLDERS is product code, but for
+#   x_test.c              a unit test of its own; ` * link:` lines in it name the objects it links
+#   x_testkit.c           help for tests; linked by the tests that name it
+#   sinks/base/test.c     the test wrapper, linked into every unit test
+#   scenarios/fuzz/ *.c   one libFuzzer target each
+
+MAKEFLAGS += -rR --warn-undefined-variables
+.DEFAULT_GOAL := release
+.DELETE_ON_ERROR:
+.SECONDEXPANSION:
+.SECONDARY:
+.PHONY: FORCE
+
+# --- What a user may set -----------------------------------------------------------------------
+
+GCC ?= gcc
+CLANG ?= clang
+CLANG_FORMAT ?= clang-format
+CLANG_TIDY ?= clang-tidy
+CFLAGS ?=
+LDFLAGS ?=
+# Where jansson, sodium and the like live outside /usr/include: -isystem DIR
+THIRD_PARTY ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+# WERROR=0 lets a build go on over warnings; V=1 prints whole commands.
+WERROR ?= 1
+V ?= 0
+# Unit test to run alone (unit-one), seeds per scenario (determinism), seconds per fuzz target
+# beyond its corpus (fuzz-smoke), seconds after which a unit test counts as hung.
+T ?=
+N ?= 2000
+FUZZ_SECONDS ?= 0
+TEST_SECONDS ?= 300
+
+# Sanitizers stop at the first finding; the defaults above that are too mild are raised here.
+export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+
+# --- Sources -----------------------------------------------------------------------------------
+
+FOLDERS := sinks sim models reports scenarios
+SOURCES := $(sort $(shell find $(FOLDERS) -name build -prune -o -name '*.[ch]' -print 2>/dev/null))
+HEADERS := $(filter %.h,$(SOURCES))
+
+# From here on a module is its path without .c: sinks/base/bytes.
+MODULES := $(patsubst %.c,%,$(filter %.c,$(SOURCES)))
+TESTS := $(filter %_test,$(MODULES))
+FUZZERS := $(filter scenarios/fuzz/%,$(MODULES))
+PRODUCT := $(filter-out $(TESTS) $(FUZZERS) %_testkit sinks/base/test,$(MODULES))
+MAIN := scenarios/cli/main
+
+# --- Flags -------------------------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wstrict-prototypes \
+    -Wmissing-prototypes -Wold-style-definition -Wcast-qual -Wcast-align -Wundef -Wvla \
+    -Wswitch-enum -Wformat=2 -Wwrite-strings -Wpointer-arith -Wdouble-promotion -Wfloat-equal \
+    -Wimplicit-fallthrough -Wnull-dereference -Wdate-time -Wframe-larger-than=16384
+WARNINGS_GCC := -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wjump-misses-init \
+    -Wstack-usage=16384
+WARNINGS_CLANG := -Wcomma -Wunreachable-code -Wconditional-uninitialized -Wassign-enum \
+    -Wextra-semi-stmt -Wmissing-variable-declarations
+
+# Red zones make frames larger than the code asked for.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+    -Wframe-larger-than=65536
+
+# Strict C11 is itself a fence: without POSIX macros, clocks and files are undeclared. Only
+# scenarios/ may have them. Tests that expect a failing CHECK leave by longjmp, and gcc's warning
+# about clobbered variables fires inside cmocka's macros for it.
+LANGUAGE := -std=c11 -pedantic -fno-common -ffp-contract=off -I. $(THIRD_PARTY)
+file_flags = $(if $(filter scenarios/%,$2),-D_POSIX_C_SOURCE=200809L) \
+    $(if $(filter GCC,$(call family,$1)),$(if $(filter %_test.c,$2),-Wno-clobbered))
+
+# The variants: compiler, CHECK_SLOW_ON, flags. The cross ones only ever compile; their libc must
+# be found before the host's headers, which are there for the third-party libraries.
+VARIANT_release := GCC 0 -O2 -g
+VARIANT_debug := GCC 1 -O0 -g
+VARIANT_clang := CLANG 0 -O2 -g
+VARIANT_asan := CLANG 1 -O1 -g $(SANITIZE)
+VARIANT_coverage := GCC 1 -O0 -g --coverage
+VARIANT_fuzz := CLANG 1 -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
+VARIANT_pattern := GCC 0 -O2 -g -ftrivial-auto-var-init=pattern
+VARIANT_aarch64 := GCC 0 -O2 -g -idirafter /usr/include
+VARIANT_s390x := GCC 0 -O2 -g -idirafter /usr/include
+TRIPLET_aarch64 := aarch64-linux-gnu-
+TRIPLET_s390x := s390x-linux-gnu-
+
+VARIANTS := release debug clang asan coverage fuzz pattern
+CROSS_VARIANTS := aarch64 s390x
+DETERMINISM_VARIANTS := release debug clang asan pattern
+
+family = $(firstword $(VARIANT_$1))
+options = $(wordlist 3,99,$(VARIANT_$1))
+compiler = $(if $(filter $(CROSS_VARIANTS),$1),$(TRIPLET_$1))$($(call family,$1))
+cflags = $(LANGUAGE) $(WARNINGS) $(WARNINGS_$(call family,$1)) \
+    $(if $(filter 0,$(WERROR)),,-Werror) -DCHECK_SLOW_ON=$(word 2,$(VARIANT_$1)) \
+    $(call options,$1) $(CFLAGS)
+ldflags = $(call options,$1) -Wl,--as-needed $(LDFLAGS)
+LIBRARIES := -ljansson -lsodium -ldl
+TEST_LIBRARIES := -lcmocka -lavro $(LIBRARIES)
+
+# --- Helpers -----------------------------------------------------------------------------------
+
+# "debug/sinks/base/bytes" is the variant debug and the module sinks/base/bytes.
+variant_of = $(firstword $(subst /, ,$1))
+module_of = $(patsubst $(call variant_of,$1)/%,%,$1)
+objects = $(patsubst %,build/$1/%.o,$2)
+# The command that compiles file $2 in variant $1.
+compile = $(call compiler,$1) $(call cflags,$1) $(call file_flags,$1,$2)
+# FORCE unless the file $1 holds the text $2.
+force_unless = $(if $(subst x$2x,,x$(file <$1)x)$(subst x$(file <$1)x,,x$2x),FORCE)
+
+ifeq ($(V),1)
+quiet =
+say = @:
+else
+quiet = @
+say = @printf '  %-6s %s\n'
+endif
+
+%/.:
+	$(quiet)mkdir -p $(@D)
+
+# --- Compile and link --------------------------------------------------------------------------
+
+# What a variant is built with, as text: when it changes, everything of the variant is rebuilt.
+flags_text = $(strip $(call compiler,$1) $(call cflags,$1) $(call ldflags,$1))
+build/%/flags: $$(call force_unless,build/$$*/flags,$$(call flags_text,$$*)) | $$(@D)/.
+	@printf '%s\n' '$(call flags_text,$*)' >$@
+
+# Which objects the binary is made of: when a source goes away, the binary is linked again. It is
+# a response file for the linker as well.
+build/%/product: $$(call force_unless,build/$$*/product,$$(call objects,$$*,$$(PRODUCT))) | $$(@D)/.
+	@printf '%s\n' '$(call objects,$*,$(PRODUCT))' >$@
+
+build/%.o: $$(call module_of,$$*).c build/$$(call variant_of,$$*)/flags | $$(@D)/.
+	$(say) CC $@
+	$(quiet)$(call compile,$(call variant_of,$*),$<) -MMD -MP -c $< -o $@
+
+build/%/sinkproof: build/%/product $$(call objects,$$*,$$(PRODUCT))
+	$(say) LINK $@
+	$(quiet)$(call compiler,$*) $(call ldflags,$*) @$< $(LIBRARIES) -o $@
+
+build/sinkproof: build/release/sinkproof
+	$(quiet)ln -f $< $@
+
+-include $(shell find build -name '*.d' 2>/dev/null)
+
+.PHONY: release debug clang asan fuzz pattern
+release: build/sinkproof ## build/sinkproof: gcc -O2 (the default target)
+debug: build/debug/sinkproof ## build/debug/sinkproof: gcc -O0
+clang: build/clang/sinkproof ## build/clang/sinkproof: clang -O2
+asan: build/asan/sinkproof ## build/asan/sinkproof: clang with ASan and UBSan
+pattern: build/pattern/sinkproof ## build/pattern/sinkproof: gcc -O2, stack filled with a pattern
+fuzz: build/fuzz/sinkproof $(FUZZERS:%=build/fuzz/%) ## build/fuzz/...: the libFuzzer targets
+
+# --- Unit tests --------------------------------------------------------------------------------
+
+# "test:word" for each word on the ` * link:` lines of each test (and of the wrapper, which brings
+# its own needs into every test). A word is a module, or
+#   product   all product objects but main and the real check_failed
+#   binary    the test runs the binary in $SINKPROOF (implied where it asks getenv for it)
+TEST_LINKS := $(shell awk '{ test = FILENAME; sub(/\.c$$/, "", test) } \
+    /^[ \/]*\*+ link:/ { sub(/.*link:/, ""); sub(/\*\/.*/, ""); \
+        for (i = 1; i <= NF; i++) print test ":" $$i } \
+    /getenv\("SINKPROOF"\)/ { print test ":binary" }' \
+    $(TESTS:%=%.c) $(wildcard sinks/base/test.c) /dev/null)
+links = $(patsubst $1:%,%,$(filter $1:%,$(TEST_LINKS)))
+linked_by_product := $(filter-out $(MAIN) sinks/base/check,$(PRODUCT))
+link_word = $(or $(if $(filter product,$1),$(linked_by_product)),$(if $(findstring /,$1),$1),\
+    $(error unknown word "$1" on a link line: want a path without .c, "product" or "binary"))
+test_modules = $(sort $1 sinks/base/test $(foreach word,\
+    $(filter-out binary,$(call links,$1) $(call links,sinks/base/test)),$(call link_word,$(word))))
+test_binary = $(if $(filter binary,$(call links,$(call module_of,$1))),build/$(call variant_of,$1)/sinkproof)
+
+build/%_test: $$(call objects,$$(call variant_of,$$*),$$(call test_modules,$$(call module_of,$$*)_test))
+	$(say) LINK $@
+	$(quiet)$(call compiler,$(call variant_of,$*)) $(call ldflags,$(call variant_of,$*)) \
+	    $^ $(TEST_LIBRARIES) -o $@
+
+# A run never fails here, so that one failure does not hide the next: tools/tally judges the logs.
+build/%_test.log: build/%_test $$(call test_binary,$$*_test) FORCE
+	@status=0; \
+	SINKPROOF=build/$(call variant_of,$*)/sinkproof timeout $(TEST_SECONDS) $< >$@ 2>&1 || status=$$?; \
+	printf '[   EXIT   ] %d %s\n' $$status $< >>$@; cat $@
+
+UNIT_VARIANTS := debug asan
+logs_of = $(foreach variant,$(UNIT_VARIANTS),$(patsubst %,build/$(variant)/%.log,$1))
+
+.PHONY: unit unit-one fences
+unit: $(call logs_of,$(TESTS)) ## all unit tests, with gcc -O0 and with clang's sanitizers
+	@tools/tally build/unit.tally $^
+
+unit-one: $(call logs_of,$(T:%=%_test)) ## one unit test: make unit-one T=sinks/base/bytes
+	@$(if $(T),tools/tally build/unit-one.tally $^,echo "usage: make unit-one T=sinks/base/bytes"; exit 2)
+
+fences: build/debug/scenarios/fences_test.log ## the include rule: who may include whom
+	@tools/tally build/fences.tally $^
+
+# --- Gates over the text of the tree -----------------------------------------------------------
+
+FORMATTED := $(SOURCES)
+require_14 = @$1 --version | grep -q 'version 14\.' || \
+    { echo "$1 is not version 14: $$($1 --version 2>&1 | grep -m 1 version)"; exit 1; }
+
+.PHONY: format format-check headers symbols tidy cppcheck
+format: ## rewrite every source in the project's format (clang-format 14)
+	$(call require_14,$(CLANG_FORMAT))
+	$(if $(FORMATTED),$(quiet)$(CLANG_FORMAT) -i $(FORMATTED))
+
+format-check: ## fail on a source that `make format` would change
+	$(call require_14,$(CLANG_FORMAT))
+	$(if $(FORMATTED),$(quiet)$(CLANG_FORMAT) --dry-run -Werror $(FORMATTED))
+
+# A header must compile alone, and twice in a row.
+build/headers/%.ok: $$(call module_of,$$*) build/$$(call variant_of,$$*)/flags | $$(@D)/.
+	$(quiet)printf '#include "%s"\n' $< $< >$@.c; echo 'extern int translation_unit;' >>$@.c
+	$(quiet)$(call compile,$(call variant_of,$*),$<) -MMD -MP -MF $@.d -MT $@ -fsyntax-only $@.c
+	$(quiet)touch $@
+
+headers: $(HEADERS:%=build/headers/debug/%.ok) $(HEADERS:%=build/headers/clang/%.ok) ## each header compiles alone
+
+SYMBOL_MODULES := $(filter sinks/% sim/% models/%,$(PRODUCT))
+symbols: $(call objects,release,$(SYMBOL_MODULES)) ## nothing below scenarios/ calls what it may not
+	@tools/symbols tools/symbols.allow build/release $(SYMBOL_MODULES)
+
+# The object brings the dependencies: a file is looked at again when it or its headers changed.
+build/tidy/%.ok: %.c build/clang/%.o .clang-tidy | $$(@D)/.
+	$(say) TIDY $<
+	$(quiet)$(CLANG_TIDY) --quiet $< -- $(call cflags,clang) $(call file_flags,clang,$<) 2>$@.log || \
+	    { cat $@.log; exit 1; }
+	$(quiet)touch $@
+
+tidy: $(PRODUCT:%=build/tidy/%.ok) ## clang-tidy 14 over product code
+	$(call require_14,$(CLANG_TIDY))
+
+cppcheck: | build/cppcheck/. ## cppcheck over product code
+	$(if $(PRODUCT),$(quiet)cppcheck -q --std=c11 --enable=warning,portability,performance,information \
+	    --suppress=missingIncludeSystem --inline-suppr --error-exitcode=1 -I. -DCHECK_SLOW_ON=0 \
+	    --cppcheck-build-dir=build/cppcheck $(PRODUCT:%=%.c))
+
+# --- Gates that run what was built -------------------------------------------------------------
+
+.PHONY: matrix quick regress mutants determinism fuzz-smoke coverage cross memcheck bench
+matrix: build/sinkproof ## every claim at the quick budget
+	build/sinkproof matrix --quick
+
+quick: build/sinkproof $(DETERMINISM_VARIANTS:%=build/%/sinkproof) ## the fast part of the gates that run scenarios
+	tools/quick
+
+REGRESSIONS := $(sort $(shell find scenarios/regress -name '*.json' 2>/dev/null))
+regress: build/sinkproof ## every minimised tape of a bug that was fixed
+	$(if $(REGRESSIONS),build/sinkproof run $(REGRESSIONS),@echo "no regressions yet")
+
+mutants: build/sinkproof ## every planted bug is caught by the oracle that must catch it
+	build/sinkproof mutants
+
+determinism: $(DETERMINISM_VARIANTS:%=build/%/sinkproof) ## equal digests on all builds, N=2000 seeds
+	tools/determinism $(N) $(DETERMINISM_VARIANTS)
+
+$(FUZZERS:%=build/fuzz/%): %: %.o $(call objects,fuzz,$(filter-out $(MAIN),$(PRODUCT))) build/fuzz/product
+	$(say) LINK $@
+	$(quiet)$(call compiler,fuzz) $(call ldflags,fuzz) -fsanitize=fuzzer $(filter %.o,$^) \
+	    $(LIBRARIES) -o $@
+
+fuzz-smoke: $(FUZZERS:%=build/fuzz/%) ## every fuzz target over its corpus
+	tools/fuzz-smoke $(FUZZ_SECONDS) $^
+
+coverage: build/coverage/sinkproof $(TESTS:%=build/coverage/%) ## line coverage of sinks, sim, models: at least 85 %
+	TEST_SECONDS=$(TEST_SECONDS) tools/coverage build/coverage $(TESTS:%=build/coverage/%)
+
+CROSS_MODULES := $(filter-out scenarios/% reports/%,$(PRODUCT))
+cross: $(foreach v,$(CROSS_VARIANTS),$(call objects,$v,$(CROSS_MODULES))) ## compile for aarch64 and s390x (big-endian)
+
+memcheck: build/debug/sinkproof $(TESTS:%=build/debug/%) ## unit tests under valgrind
+	@set -e; for test in $(TESTS:%=build/debug/%); do \
+	    SINKPROOF=$< valgrind -q --error-exitcode=9 --leak-check=full $$test; done
+
+bench: build/sinkproof ## speed against the reference loops
+	build/sinkproof bench
+
+# --- Whole jobs --------------------------------------------------------------------------------
+
+# tools/gates makes one step after the other, goes on after a failed one, and closes with a count.
+CHECK_STEPS := format-check headers symbols unit matrix mutants regress determinism fuzz-smoke \
+    tidy cppcheck coverage
+
+.PHONY: run test check check-full install clean help
+run: ## install what is missing, build, show the guarantee matrix and a planted bug found
+	tools/setup run
+	+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) release
+	build/sinkproof matrix --quick
+	$(if $(wildcard tools/demo),tools/demo)
+
+test: ## install what is missing, build, and run the fast part of the gates
+	+@MAKE="$(MAKE)" tools/gates setup:test release format-check headers unit symbols $(if $(wildcard tools/quick),quick)
+
+check: ## install what is missing and run all gates
+	+@MAKE="$(MAKE)" tools/gates setup:full release $(CHECK_STEPS)
+
+check-full: ## the same with long budgets, cross builds and valgrind
+	+@MAKE="$(MAKE)" tools/gates N=20000 FUZZ_SECONDS=120 setup:full release $(CHECK_STEPS) cross memcheck
+
+install: build/sinkproof ## install under PREFIX=/usr/local: the binary, and the headers for your own sinks
+	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/sinkproof
+	$(quiet)set -e; for header in $(filter sinks/%,$(filter-out sinks/base/test.h,$(HEADERS))); do \
+	    install -D -m 644 $$header $(DESTDIR)$(PREFIX)/include/sinkproof/$$header; done
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile
