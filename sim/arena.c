@@ -1,5 +1,7 @@
 #include "sim/arena.h"
 
+#include "sinks/base/units.h"
+
 #include <string.h>
 
 #define ALIGNMENT 16
@@ -76,19 +78,6 @@ bool arena_is_over(const struct arena *arena)
     return arena->used > arena->soft_cap;
 }
 
-/* In five steps instead of by a compiler builtin; value is 1..UINT32_MAX. */
-static uint32_t log2_floor(size_t value)
-{
-    uint32_t result = 0;
-    for (uint32_t step = 16; step > 0; step /= 2) {
-        if (value >> step != 0) {
-            value >>= step;
-            result += step;
-        }
-    }
-    return result;
-}
-
 /* The least class that holds size: class 0 is 16 bytes, 2k + 1 is 32 << k, 2k + 2 is 48 << k. */
 static uint32_t class_of(size_t size)
 {
@@ -97,7 +86,7 @@ static uint32_t class_of(size_t size)
     if (size <= 16) {
         return 0;
     }
-    const uint32_t power = log2_floor((size - 1) / 16);
+    const uint32_t power = highest_bit((size - 1) / 16);
     const size_t half = (size_t)24 << power;
     return power > 0 && size <= half ? 2 * power : 2 * power + 1;
 }

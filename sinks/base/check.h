@@ -14,6 +14,8 @@
         __attribute__((format(printf, format_index, first_index)))
 #    define LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #    define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+/* Zero bits above the highest set bit of a non-zero uint64_t; absent elsewhere (see units.h). */
+#    define LEADING_ZEROS(value) ((uint32_t)__builtin_clzll(value))
 #else
 #    define MUST_USE
 #    define NORETURN

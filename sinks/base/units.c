@@ -1,7 +1,5 @@
 #include "sinks/base/units.h"
 
-#include "sinks/base/check.h"
-
 nanos nanos_add(nanos a, nanos b)
 {
     return a > TIME_NEVER - b ? TIME_NEVER : a + b;

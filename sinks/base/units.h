@@ -2,6 +2,8 @@
 #ifndef SINKS_BASE_UNITS_H
 #define SINKS_BASE_UNITS_H
 
+#include "sinks/base/check.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +38,22 @@ nanos nanos_mul(nanos a, uint64_t count);
 /* Scale a duration by a ratio, rounding down, saturating at TIME_NEVER; the product is exact in 96
  * bits. TIME_NEVER stays TIME_NEVER unless the numerator is 0; a denominator of 0 is a CHECK. */
 nanos nanos_scale(nanos a, struct ratio ratio);
+
+/* Index of the highest set bit, which is the logarithm to base 2 rounded down; value is not 0. */
+static inline uint32_t highest_bit(uint64_t value)
+{
+    CHECK(value != 0);
+#ifdef LEADING_ZEROS
+    return 63 - LEADING_ZEROS(value);
+#else
+    uint32_t index = 0;
+    while (value > 1) {
+        value >>= 1;
+        index++;
+    }
+    return index;
+#endif
+}
 
 /* Narrow to 32, 16 or 8 bits; CHECKs that the value fits. */
 uint32_t narrow_u32(uint64_t value);

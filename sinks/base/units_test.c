@@ -158,6 +158,20 @@ static void scale_by_a_zero_denominator_is_a_check(void **state)
     expect_check_failure((void)nanos_scale(1, (struct ratio){1, 0}));
 }
 
+/* Every power of two, one below and one above it. */
+static void the_highest_bit_is_the_logarithm_rounded_down(void **state)
+{
+    (void)state;
+    for (uint32_t index = 1; index < 64; index++) {
+        const uint64_t power = UINT64_C(1) << index;
+        assert_int_equal(highest_bit(power - 1), index - 1);
+        assert_int_equal(highest_bit(power), index);
+        assert_int_equal(highest_bit(power | 1), index);
+    }
+    assert_int_equal(highest_bit(UINT64_MAX), 63);
+    expect_check_failure((void)highest_bit(0));
+}
+
 static void narrowing_keeps_what_fits(void **state)
 {
     (void)state;
@@ -190,5 +204,6 @@ TEST_MAIN(units,
           TEST(scale_rounds_down),
           TEST(never_stays_never_unless_scaled_by_zero),
           TEST(scale_by_a_zero_denominator_is_a_check),
+          TEST(the_highest_bit_is_the_logarithm_rounded_down),
           TEST(narrowing_keeps_what_fits),
           TEST(narrowing_what_does_not_fit_is_a_check))
