@@ -113,6 +113,9 @@ struct model_type {
     void (*event)(void *state, uint8_t what, uint64_t a, uint64_t b);
     /* Faults are over: end what was injected (pauses, outages); rules of the service go on. */
     void (*heal)(void *state);
+    /* Background effects still to come that the end checks wait for (dispatches, late replication);
+     * releases and expiries of the service's own clock do not count. NULL: none ever. */
+    uint32_t (*pending)(const void *state);
     /* Digest of an identity that the request carries (task name), 0 if none. Pure. */
     uint64_t (*identity)(const struct port_method *method, const void *payload);
     uint64_t (*digest)(const void *state);

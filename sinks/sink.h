@@ -41,7 +41,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SINK_ABI_VERSION 1u
+#define SINK_ABI_VERSION  1u
 #define SINK_END_OF_INPUT UINT64_MAX /* barrier number of end of input */
 
 /* --- what flows in ----------------------------------------------------------------------------- */
@@ -90,18 +90,18 @@ struct sink_commit_request {
 
 enum sink_reason {
     SINK_REASON_NONE = 0,
-    SINK_REASON_SERIALIZER,   /* the user's serializer failed */
-    SINK_REASON_EXTRACTOR,    /* the user's id extractor failed */
-    SINK_REASON_RESOLVER,     /* no destination, or the resolver failed */
-    SINK_REASON_REJECTED,     /* the service says that the data is wrong */
-    SINK_REASON_CONFIG,       /* configuration or restored state is unusable */
-    SINK_REASON_CAPACITY,     /* a declared cap is full and waiting would block */
-    SINK_REASON_EXHAUSTED,    /* a retry budget is used up */
-    SINK_REASON_SERVICE,      /* a definite error of the service that no retry mends */
-    SINK_REASON_EXPIRED,      /* the recovery window is over */
-    SINK_REASON_STATE,        /* restored bytes are corrupt, foreign or of an unknown version */
-    SINK_REASON_POLICY,       /* the failure policy fails the job */
-    SINK_REASON_MEMORY,       /* the allocator is at its limit */
+    SINK_REASON_SERIALIZER, /* the user's serializer failed */
+    SINK_REASON_EXTRACTOR,  /* the user's id extractor failed */
+    SINK_REASON_RESOLVER,   /* no destination, or the resolver failed */
+    SINK_REASON_REJECTED,   /* the service says that the data is wrong */
+    SINK_REASON_CONFIG,     /* configuration or restored state is unusable */
+    SINK_REASON_CAPACITY,   /* a declared cap is full and waiting would block */
+    SINK_REASON_EXHAUSTED,  /* a retry budget is used up */
+    SINK_REASON_SERVICE,    /* a definite error of the service that no retry mends */
+    SINK_REASON_EXPIRED,    /* the recovery window is over */
+    SINK_REASON_STATE,      /* restored bytes are corrupt, foreign or of an unknown version */
+    SINK_REASON_POLICY,     /* the failure policy fails the job */
+    SINK_REASON_MEMORY,     /* the allocator is at its limit */
     SINK_REASON_COUNT,
 };
 
@@ -165,11 +165,11 @@ struct sink_event {
 
 enum sink_effect_kind {
     SINK_EFFECT_NONE = 0,
-    SINK_EFFECT_OPENED,         /* ready for what comes after OPEN */
-    SINK_EFFECT_SEND,           /* an envelope: call, open, message, half-close, cancel */
-    SINK_EFFECT_TIMER,          /* replace the half's timer; host draws in [min, max]; delays */
+    SINK_EFFECT_OPENED, /* ready for what comes after OPEN */
+    SINK_EFFECT_SEND,   /* an envelope: call, open, message, half-close, cancel */
+    SINK_EFFECT_TIMER,  /* replace the half's timer; host draws in [min, max]; delays */
     SINK_EFFECT_TIMER_CLEAR,
-    SINK_EFFECT_BUSY,           /* no record, barrier or commit until READY */
+    SINK_EFFECT_BUSY, /* no record, barrier or commit until READY */
     SINK_EFFECT_READY,
     SINK_EFFECT_ACCEPTED,       /* token */
     SINK_EFFECT_SKIPPED,        /* token: the serializer gave nothing */
@@ -183,10 +183,10 @@ enum sink_effect_kind {
     SINK_EFFECT_BARRIER_DONE,   /* checkpoint */
     SINK_EFFECT_SIGNAL,         /* C: request index, how */
     SINK_EFFECT_COMMIT_RETURNED,
-    SINK_EFFECT_SETTLE,         /* O: token, result */
+    SINK_EFFECT_SETTLE, /* O: token, result */
     SINK_EFFECT_CLOSED,
-    SINK_EFFECT_FAIL,           /* terminal for this life: reason, status, message */
-    SINK_EFFECT_TAP,            /* phase, metric or note; fit for production */
+    SINK_EFFECT_FAIL, /* terminal for this life: reason, status, message */
+    SINK_EFFECT_TAP,  /* phase, metric or note; fit for production */
     SINK_EFFECT_KIND_COUNT,
 };
 
@@ -255,7 +255,7 @@ struct sink_effect {
     } u;
 };
 
-#define SINK_EFFECTS_MAX 256
+#define SINK_EFFECTS_MAX 128
 
 /* The host's list; a step appends, with the functions of sinks/effects.h. Borrowed memory must live
  * until the next step of the half. */
@@ -281,9 +281,9 @@ enum sink_option_type {
 };
 
 struct sink_option {
-    const char *key; /* "max_in_flight_tasks"; durations without unit */
-    uint8_t type;    /* enum sink_option_type */
-    bool required;   /* texts only: must be given */
+    const char *key;   /* "max_in_flight_tasks"; durations without unit */
+    uint8_t type;      /* enum sink_option_type */
+    bool required;     /* texts only: must be given */
     uint64_t fallback; /* default */
     const char *fallback_text;
     uint64_t min;
@@ -367,13 +367,17 @@ enum sink_user_result {
 /* Callbacks of the user's; results are borrowed until the next call of the same callback. */
 struct sink_user {
     void *context;
-    enum sink_user_result (*resolve)(void *context, const struct sink_record *record,
+    enum sink_user_result (*resolve)(void *context,
+                                     const struct sink_record *record,
                                      struct bytes *destination);
     /* The serialised form is the service's request payload in its canonical bytes. */
-    enum sink_user_result (*serialize)(void *context, const struct sink_record *record,
-                                       struct bytes destination, struct bytes *payload);
+    enum sink_user_result (*serialize)(void *context,
+                                       const struct sink_record *record,
+                                       struct bytes destination,
+                                       struct bytes *payload);
     /* NULL when no id extractor is configured. */
-    enum sink_user_result (*extract_id)(void *context, const struct sink_record *record,
+    enum sink_user_result (*extract_id)(void *context,
+                                        const struct sink_record *record,
                                         struct bytes *id);
 };
 
@@ -393,7 +397,9 @@ struct sink_half {
     size_t state_size; /* of the struct that holds the state, aligned for any type */
     /* Prepare zeroed state memory; no effect leaves. ERR_OK, ERR_LIMIT, ERR_INVALID. */
     enum err (*init)(void *state, const struct sink_env *env);
-    void (*step)(void *state, const struct sink_now *now, const struct sink_event *event,
+    void (*step)(void *state,
+                 const struct sink_now *now,
+                 const struct sink_event *event,
                  struct sink_effects *effects);
     /* Digest of all that can influence later effects; no addresses. */
     uint64_t (*digest)(const void *state);
@@ -414,8 +420,8 @@ struct sink_type {
     uint32_t effect_size; /* sizeof(struct sink_effect) */
     const char *name;     /* "cloudtasks-exactly-once" */
     const char *sentence;
-    uint8_t kind;      /* enum sink_kind */
-    uint8_t guarantee; /* enum sink_guarantee */
+    uint8_t kind;           /* enum sink_kind */
+    uint8_t guarantee;      /* enum sink_guarantee */
     uint8_t committer_kind; /* enum sink_committer_kind */
     const struct port_service *service;
     const struct sink_option *options;
@@ -430,7 +436,8 @@ struct sink_type {
     const struct sink_half *committer_or_null;
     /* Refuse a configuration or job before the first request: ERR_INVALID with a message that names
      * option, value and what is allowed; else ERR_OK. */
-    enum err (*validate)(const struct sink_option_value *options, const struct sink_job *job,
+    enum err (*validate)(const struct sink_option_value *options,
+                         const struct sink_job *job,
                          struct byte_writer *message);
 };
 

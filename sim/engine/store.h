@@ -1,0 +1,76 @@
+/* The checkpoint store: every version ever written is kept, whatever becomes of it, so that oracles
+ * can look back. Lives in the run's arena. */
+#ifndef SIM_ENGINE_STORE_H
+#define SIM_ENGINE_STORE_H
+
+#include "sim/engine/source_log.h"
+#include "sim/world.h"
+#include "sinks/sink.h"
+
+/* One request in a committer's collection; immutable once made. */
+struct stored_request {
+    struct sink_commit_request request; /* bytes in the arena */
+    uint64_t identity; /* digest_bytes of header.identity */
+    uint64_t value;    /* digest_bytes of data */
+    record_id record;
+    uint32_t checkpoint; /* whose barrier it came with */
+};
+
+/* A committer's collection as one subtask snapshotted it. */
+struct stored_collection {
+    uint32_t subtask;
+    const struct stored_request *const *requests;
+    uint32_t request_count;
+};
+
+struct stored_piece {
+    uint32_t subtask;
+    struct bytes data;
+};
+
+enum store_state {
+    STORE_NONE = 0,
+    STORE_PENDING,
+    STORE_COMPLETED,
+    STORE_ABORTED,
+};
+
+struct stored_checkpoint {
+    uint32_t number;
+    uint8_t state; /* enum store_state */
+    bool retained; /* still offered for a restore */
+    uint16_t attempt;
+    nanos completed_at;
+    const uint64_t *positions; /* per split: records below are covered */
+    struct stored_piece *pieces;
+    uint32_t piece_count;
+    struct stored_collection *collections;
+    uint32_t collection_count;
+};
+
+struct store {
+    struct arena *arena;
+    const struct source_log *log;
+    struct stored_checkpoint **checkpoints; /* by number - 1 */
+    uint32_t checkpoint_count;
+    uint32_t checkpoint_capacity;
+    uint32_t latest_completed; /* number, 0 none */
+    uint32_t retained_max;
+};
+
+void store_init(struct store *store, struct arena *arena, const struct source_log *log,
+                uint32_t retained_max);
+
+/* Begin a checkpoint: numbers are given 1, 2, 3, ... */
+struct stored_checkpoint *store_begin(struct store *store, uint16_t attempt);
+
+struct stored_checkpoint *store_get(const struct store *store, uint32_t number);
+
+/* Complete: it becomes the latest; older ones beyond retained_max are no longer retained. */
+void store_complete(struct store *store, struct stored_checkpoint *checkpoint, nanos now);
+void store_abort(struct store *store, struct stored_checkpoint *checkpoint);
+
+/* Whether a checkpoint covers a record (its source position is past it). */
+bool store_covers(const struct store *store, uint32_t number, record_id record);
+
+#endif
