@@ -41,8 +41,8 @@ static inline void effects_send(struct sink_effects *effects, const struct port_
 }
 
 /* Cancel a request that was sent: best effort, no answer will come for it. Needs no room. */
-static inline void effects_cancel(struct sink_effects *effects, uint64_t request,
-                                  const struct port_method *method)
+static inline void
+effects_cancel(struct sink_effects *effects, uint64_t request, const struct port_method *method)
 {
     effects_add(effects, SINK_EFFECT_SEND)->u.send = (struct port_envelope){
         .request = request, .kind = PORT_CANCEL, .method = method, .deadline = TIME_NEVER};
@@ -60,14 +60,16 @@ static inline void effects_simple(struct sink_effects *effects, enum sink_effect
     (void)effects_add(effects, kind);
 }
 
-static inline void effects_token(struct sink_effects *effects, enum sink_effect_kind kind,
-                                 uint64_t token)
+static inline void
+effects_token(struct sink_effects *effects, enum sink_effect_kind kind, uint64_t token)
 {
     effects_add(effects, kind)->u.token = token;
 }
 
-static inline void effects_record_failed(struct sink_effects *effects, uint64_t token,
-                                         enum sink_reason reason, struct bytes payload,
+static inline void effects_record_failed(struct sink_effects *effects,
+                                         uint64_t token,
+                                         enum sink_reason reason,
+                                         struct bytes payload,
                                          struct bytes destination)
 {
     struct sink_effect *effect = effects_add(effects, SINK_EFFECT_RECORD_FAILED);
@@ -82,16 +84,18 @@ static inline void effects_barrier_done(struct sink_effects *effects, uint64_t c
     effects_add(effects, SINK_EFFECT_BARRIER_DONE)->u.checkpoint = checkpoint;
 }
 
-static inline void effects_signal(struct sink_effects *effects, uint32_t request,
-                                  enum sink_signal how)
+static inline void
+effects_signal(struct sink_effects *effects, uint32_t request, enum sink_signal how)
 {
     struct sink_effect *effect = effects_add(effects, SINK_EFFECT_SIGNAL);
     effect->u.signal.request = request;
     effect->u.signal.how = (uint8_t)how;
 }
 
-static inline void effects_fail(struct sink_effects *effects, enum sink_reason reason,
-                                const struct port_status *status_or_null, struct bytes message)
+static inline void effects_fail(struct sink_effects *effects,
+                                enum sink_reason reason,
+                                const struct port_status *status_or_null,
+                                struct bytes message)
 {
     struct sink_effect *effect = effects_add(effects, SINK_EFFECT_FAIL);
     effect->u.fail.reason = (uint32_t)reason;

@@ -50,14 +50,14 @@ struct port_message;
 struct port_field {
     uint32_t number; /* protobuf field number of the real API */
     uint16_t offset;
-    uint8_t type;    /* enum port_type */
+    uint8_t type; /* enum port_type */
     const char *name;
     const struct port_message *message; /* of PORT_MESSAGE and PORT_LIST */
 };
 
 struct port_message {
     const char *name;
-    size_t size; /* of the C struct */
+    size_t size;                     /* of the C struct */
     const struct port_field *fields; /* ascending by number */
     uint16_t field_count;
 };
@@ -74,12 +74,17 @@ size_t port_encoded_size(const struct port_message *message, const void *value);
  * to behind it. Unknown fields are ERR_INVALID, as are wrong wire types, malformed UTF-8 in texts,
  * duplicate scalar fields and nesting deeper than 8. *block_size is what to give back.
  * ERR_OK, ERR_INVALID, ERR_TRUNCATED, ERR_LIMIT. */
-MUST_USE enum err port_decode(const struct port_message *message, struct bytes source,
-                              const struct allocator *allocator, void **value, size_t *block_size);
+MUST_USE enum err port_decode(const struct port_message *message,
+                              struct bytes source,
+                              const struct allocator *allocator,
+                              void **value,
+                              size_t *block_size);
 
 /* Deep copy into one block. Measure first; the block must be aligned for any type. */
 size_t port_clone_size(const struct port_message *message, const void *value);
-void *port_clone_into(const struct port_message *message, const void *value, void *block,
+void *port_clone_into(const struct port_message *message,
+                      const void *value,
+                      void *block,
                       size_t block_size);
 
 bool port_equal(const struct port_message *message, const void *a, const void *b);
@@ -143,8 +148,8 @@ struct port_status {
 struct port_status port_status_grpc(enum port_code code);
 
 /* Put a cause around a status (it becomes outermost); the innermost falls off a full chain. */
-struct port_status port_status_wrap(struct port_status inner, enum port_domain domain,
-                                    uint16_t code);
+struct port_status
+port_status_wrap(struct port_status inner, enum port_domain domain, uint16_t code);
 
 /* The first cause from the outside in that carries a code of enum port_code (HTTP ones mapped);
  * PORT_CODE_NONE if none does. */
@@ -180,11 +185,11 @@ struct port_service {
 
 enum port_envelope_kind {
     PORT_ENVELOPE_NONE = 0,
-    PORT_CALL,       /* a unary request */
-    PORT_OPEN,       /* open a stream (stream id set) */
+    PORT_CALL,        /* a unary request */
+    PORT_OPEN,        /* open a stream (stream id set) */
     PORT_STREAM_SEND, /* one message on a stream */
-    PORT_HALF_CLOSE, /* no more messages from here */
-    PORT_CANCEL,     /* best effort */
+    PORT_HALF_CLOSE,  /* no more messages from here */
+    PORT_CANCEL,      /* best effort */
 };
 
 /* A request on its way. The sender numbers requests and streams uniquely within its half and life;
@@ -194,11 +199,11 @@ struct port_envelope {
     uint64_t stream; /* 0: none */
     uint8_t kind;    /* enum port_envelope_kind */
     const struct port_method *method;
-    uint32_t channel; /* connection to use; equal channels share one connection */
+    uint32_t channel;           /* connection to use; equal channels share one connection */
     struct port_texts metadata; /* "key: value" pairs */
-    nanos deadline;   /* TIME_NEVER: none */
-    bool deadline_is_absolute; /* instant on the sender's monotonic clock; else from leaving */
-    const void *payload; /* of method->request; NULL for half-close and cancel */
+    nanos deadline;             /* TIME_NEVER: none */
+    bool deadline_is_absolute;  /* instant on the sender's monotonic clock; else from leaving */
+    const void *payload;        /* of method->request; NULL for half-close and cancel */
 };
 
 enum port_answer_kind {
