@@ -1,0 +1,122 @@
+/* The mini stream engine: sources, channels, tasks with the two halves of a sink, coordinator,
+ * checkpoints, restarts, rescale (DESIGN section 4, rules C1 to C15 and FW1 to FW13).
+ *
+ * Layout of a job of S sources and P subtasks: each source feeds each subtask through a channel;
+ * a subtask runs the writer and, chained on the same thread or on a task of its own, a committer.
+ * A global committer is one task for all.
+ */
+#ifndef SIM_ENGINE_JOB_H
+#define SIM_ENGINE_JOB_H
+
+#include "sim/engine/store.h"
+#include "sim/link.h"
+#include "sim/world.h"
+#include "sinks/sink.h"
+
+#define JOB_SUBTASK_MAX 16
+#define JOB_SOURCE_MAX 16
+#define JOB_POLICY_NONE UINT32_MAX
+
+enum job_routing {
+    JOB_ROUTE_FORWARD = 0, /* split to subtask = split modulo parallelism */
+    JOB_ROUTE_HASH,        /* by digest of the record's key */
+    JOB_ROUTE_ROUND_ROBIN,
+};
+
+enum job_restart {
+    JOB_RESTART_FIXED_DELAY = 0,
+    JOB_RESTART_EXPONENTIAL, /* delay doubles from restart_delay up to restart_delay_max */
+    JOB_RESTART_NONE,
+};
+
+/* How long the job is down after a crash; drawn as a class, scaled by the scenario's windows. */
+enum job_downtime {
+    DOWNTIME_SHORT = 0,      /* the restart delay */
+    DOWNTIME_REQUEST,        /* past the request deadline of what is in flight */
+    DOWNTIME_BEFORE_WINDOW,  /* just inside the recovery window */
+    DOWNTIME_AFTER_WINDOW,   /* just past the recovery window */
+    DOWNTIME_AFTER_RELEASE,  /* just past the latest release of names or streams */
+    DOWNTIME_COUNT,
+};
+
+struct job_config {
+    const struct sink_type *sink;
+    const struct sink_option_value *options;
+    const struct sink_user *user;
+    struct sink_job facts;             /* what the sink is told of the job */
+    const struct sink_half *policy;    /* the failure policy machine */
+    const struct source_log *log;
+    uint32_t sources;                  /* source subtasks; splits are dealt out modulo */
+    uint32_t subtasks;
+    bool chained;                      /* committer on the writer's thread */
+    uint8_t routing;                   /* enum job_routing */
+    nanos record_interval;             /* between bursts of one source */
+    uint32_t record_burst;             /* records per burst, at least 1 */
+    uint32_t channel_capacity;         /* records waiting per channel; 0: 16 */
+    bool bounded;                      /* input ends with the log */
+    /* checkpoints */
+    bool checkpointing;
+    nanos checkpoint_interval;
+    nanos checkpoint_timeout;
+    nanos checkpoint_min_pause;
+    uint32_t checkpoint_concurrent;    /* 0: 1 */
+    uint32_t checkpoint_retained;      /* 0: 1 */
+    uint32_t checkpoint_failures_tolerated;
+    bool checkpoints_after_finish;
+    uint32_t commit_retries;           /* of RETRY_LATER; 0: 10 */
+    /* restarts */
+    uint8_t restart;                   /* enum job_restart */
+    uint32_t restart_attempts;         /* restarts allowed; UINT32_MAX unbounded */
+    nanos restart_delay;
+    nanos restart_delay_max;
+    nanos detection_delay;             /* from a crash to its being noticed */
+    nanos close_bound;                 /* CLOSED must come within; 0: 180 s */
+    uint32_t rescale_to[4];            /* parallelism offered at a restore; 0 ends the list */
+    nanos downtime[DOWNTIME_COUNT];    /* length per class; 0: class not offered */
+    bool zombies;                      /* lost contact leaves the old attempt running */
+    uint32_t identity_subject;         /* spare */
+    nanos cpu_per_event;               /* virtual CPU time per event of a task */
+    int64_t clock_offset_max;          /* FAULT_CLOCK: size of the skew classes, ns */
+};
+
+struct job;
+
+/* What a job is doing, for the run loop. */
+enum job_state {
+    JOB_RUNNING = 0,
+    JOB_DOWN,     /* between attempts */
+    JOB_COMPLETE, /* all records emitted, covered, committed; nothing unfinished */
+    JOB_FAILED,   /* terminal: no restart any more */
+};
+
+/* Create the job in the world's arena and schedule its start. link must deliver to job_answer. */
+struct job *job_create(struct world *world, const struct job_config *config, struct store *store);
+void job_attach_link(struct job *job, struct link *link);
+
+/* The link's receiver. */
+void job_answer(void *job, const struct link_answer *answer);
+
+/* Handle an event of the engine's. */
+void job_event(struct job *job, const struct sched_event *event);
+
+/* Offer a crash here: after an event that left something durable or on the wire. */
+void job_offer_crash(struct job *job);
+
+enum job_state job_state(const struct job *job);
+
+/* Faults are over: notices that were lost stay lost, dead nodes come back at once, zombies end. */
+void job_heal(struct job *job);
+
+/* Restarts since heal. */
+uint32_t job_restarts_after_heal(const struct job *job);
+
+/* Digest over all halves and the engine's own state. */
+uint64_t job_digest(const struct job *job);
+
+/* Close every half and give back sinks' memory, for the leak check at the end of a run. */
+void job_dispose(struct job *job);
+
+extern const struct choice_site engine_sites[];
+extern const size_t engine_site_count;
+
+#endif
