@@ -12,6 +12,8 @@
 typedef uint64_t pool_handle;
 #define POOL_NONE UINT64_C(0)
 
+#define POOL_SLOT_COUNT_MAX (UINT32_C(1) << 31)
+
 struct pool {
     const struct allocator *allocator; /* private */
     void **chunks;                     /* private */
@@ -24,16 +26,18 @@ struct pool {
     uint32_t slot_count_max;           /* set before init through pool_init */
 };
 
-/* Prepare an empty pool of slots of slot_size bytes, at most slot_count_max live at once. */
+/* Prepare an empty pool of slots of slot_size bytes, at most slot_count_max live at once, which is
+ * itself at most POOL_SLOT_COUNT_MAX. */
 void pool_init(struct pool *pool,
                const struct allocator *allocator,
                size_t slot_size,
                uint32_t slot_count_max);
 
-/* Release all memory. */
+/* Release all memory, live slots included. */
 void pool_fini(struct pool *pool);
 
-/* Take a zeroed slot; POOL_NONE at the limit (of count or allocator). */
+/* Take a zeroed slot, aligned for any type; POOL_NONE at the limit (of count or allocator), and then
+ * the pool is unchanged. */
 MUST_USE pool_handle pool_take(struct pool *pool);
 
 /* Give a live slot back; a stale handle is a CHECK. */
