@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Entries, removed ones that are not yet compacted included. */
+#define MAP_COUNT_MAX (UINT32_C(1) << 25)
+
 struct map_entry;
 
 struct map {
@@ -25,16 +28,19 @@ struct map {
 void map_init(struct map *map, const struct allocator *allocator);
 void map_fini(struct map *map);
 
-/* Set key to value, replacing; a replaced key keeps its place. ERR_OK, ERR_LIMIT. */
+/* Set key to value, replacing; a replaced key keeps its place, a removed one that comes back goes to
+ * the end. A new key may move entries: end an iteration first. ERR_OK; ERR_LIMIT of the allocator or
+ * of MAP_COUNT_MAX, and then the map is unchanged. O(1) amortised. */
 MUST_USE enum err map_set(struct map *map, struct bytes key, uint64_t value);
 
 /* Find a key: true and *value set, or false. O(1) expected. */
 bool map_get(const struct map *map, struct bytes key, uint64_t *value);
 
-/* Remove a key; false if absent. */
+/* Remove a key; false if absent. Allowed while iterating; key may be the view that map_next gave. */
 bool map_remove(struct map *map, struct bytes key);
 
-/* Iterate in insertion order: start with *cursor = 0; false at the end. */
+/* Iterate in insertion order: start with *cursor = 0; false at the end. *key is borrowed until that
+ * key is removed. */
 bool map_next(const struct map *map, uint32_t *cursor, struct bytes *key, uint64_t *value);
 
 #endif
