@@ -19,7 +19,7 @@ static void print_hex(const char *name, struct bytes source)
 }
 
 /* The comparison stands here again so that this object links alone. */
-void assert_bytes_equal_at(struct bytes actual, struct bytes expected, const char *file, int line)
+void assert_bytes_equal_at(const char *file, int line, struct bytes actual, struct bytes expected)
 {
     bool equal = actual.size == expected.size;
     for (size_t i = 0; equal && i < actual.size; i++) {

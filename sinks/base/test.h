@@ -35,10 +35,10 @@
         expect_assert_failure(expression)                                                          \
     } while (0)
 
-/* Require equal bytes, printing both as hex when they differ. */
-#define assert_bytes_equal(actual, expected)                                                       \
-    assert_bytes_equal_at((actual), (expected), __FILE__, __LINE__)
-void assert_bytes_equal_at(struct bytes actual, struct bytes expected, const char *file, int line);
+/* assert_bytes_equal(struct bytes actual, struct bytes expected): require equal bytes, printing both
+ * as hex when they differ. Variadic because an argument may be a compound literal with a comma. */
+#define assert_bytes_equal(...) assert_bytes_equal_at(__FILE__, __LINE__, __VA_ARGS__)
+void assert_bytes_equal_at(const char *file, int line, struct bytes actual, struct bytes expected);
 
 /* The account of a test allocator. Start zeroed. */
 struct test_memory {
