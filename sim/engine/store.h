@@ -3,15 +3,15 @@
 #ifndef SIM_ENGINE_STORE_H
 #define SIM_ENGINE_STORE_H
 
+#include "sim/arena.h"
 #include "sim/engine/source_log.h"
-#include "sim/world.h"
 #include "sinks/sink.h"
 
 /* One request in a committer's collection; immutable once made. */
 struct stored_request {
     struct sink_commit_request request; /* bytes in the arena */
-    uint64_t identity; /* digest_bytes of header.identity */
-    uint64_t value;    /* digest_bytes of data */
+    uint64_t identity;                  /* digest_bytes of header.identity */
+    uint64_t value;                     /* digest_bytes of data */
     record_id record;
     uint32_t checkpoint; /* whose barrier it came with */
 };
@@ -41,7 +41,8 @@ struct stored_checkpoint {
     bool retained; /* still offered for a restore */
     uint16_t attempt;
     nanos completed_at;
-    const uint64_t *positions; /* per split: records below are covered */
+    const uint64_t *positions; /* per split: so many of its first records are covered; set by the
+                                  time of completion, NULL before */
     struct stored_piece *pieces;
     uint32_t piece_count;
     struct stored_collection *collections;
@@ -56,21 +57,32 @@ struct store {
     uint32_t checkpoint_capacity;
     uint32_t latest_completed; /* number, 0 none */
     uint32_t retained_max;
+    uint32_t retained_count;  /* private */
+    uint32_t retained_oldest; /* private: no retained one below this index */
 };
 
-void store_init(struct store *store, struct arena *arena, const struct source_log *log,
+/* Prepare an empty store. retained_max 0 means 1. */
+void store_init(struct store *store,
+                struct arena *arena,
+                const struct source_log *log,
                 uint32_t retained_max);
 
-/* Begin a checkpoint: numbers are given 1, 2, 3, ... */
+/* Begin a checkpoint: numbers are given 1, 2, 3, ... Its contents are the caller's to set. */
 struct stored_checkpoint *store_begin(struct store *store, uint16_t attempt);
 
+/* The checkpoint of a number that was begun, whatever became of it. */
 struct stored_checkpoint *store_get(const struct store *store, uint32_t number);
 
-/* Complete: it becomes the latest; older ones beyond retained_max are no longer retained. */
+/* Complete a pending checkpoint: it becomes the latest, and older ones beyond retained_max are no
+ * longer retained. Numbers complete in order: a completion subsumes older pending ones, which the
+ * caller aborts before or after; completing one of them later is a CHECK. */
 void store_complete(struct store *store, struct stored_checkpoint *checkpoint, nanos now);
+
+/* Give up a pending checkpoint. What was written stays readable. */
 void store_abort(struct store *store, struct stored_checkpoint *checkpoint);
 
-/* Whether a checkpoint covers a record (its source position is past it). */
+/* Whether a checkpoint covers a record (its source position is past it). False while it has no
+ * positions. */
 bool store_covers(const struct store *store, uint32_t number, record_id record);
 
 #endif
