@@ -172,10 +172,10 @@ TEST_LINKS := $(shell awk '{ test = FILENAME; sub(/\.c$$/, "", test) } \
     $(TESTS:%=%.c) $(wildcard sinks/base/test.c) /dev/null)
 links = $(patsubst $1:%,%,$(filter $1:%,$(TEST_LINKS)))
 linked_by_product := $(filter-out $(MAIN) sinks/base/check,$(PRODUCT))
-link_word = $(or $(if $(filter product,$1),$(linked_by_product)),$(if $(findstring /,$1),$1),\
-    $(error unknown word "$1" on a link line: want a path without .c, "product" or "binary"))
+link_word = $(or $(if $(filter product,$2),$(linked_by_product)),$(if $(findstring /,$2),$2),\
+    $(error $1.c: unknown word "$2" on a link line: want a path without .c, "product" or "binary"))
 test_modules = $(sort $1 sinks/base/test $(foreach word,\
-    $(filter-out binary,$(call links,$1) $(call links,sinks/base/test)),$(call link_word,$(word))))
+    $(filter-out binary,$(call links,$1) $(call links,sinks/base/test)),$(call link_word,$1,$(word))))
 test_binary = $(if $(filter binary,$(call links,$(call module_of,$1))),build/$(call variant_of,$1)/sinkproof)
 
 build/%_test: $$(call objects,$$(call variant_of,$$*),$$(call test_modules,$$(call module_of,$$*)_test))
@@ -239,10 +239,12 @@ build/tidy/%.ok: %.c build/clang/%.o .clang-tidy | $$(@D)/.
 tidy: $(PRODUCT:%=build/tidy/%.ok) ## clang-tidy 14 over product code
 	$(call require_14,$(CLANG_TIDY))
 
+# "information" is what reports a suppression that suppresses nothing.
+CPPCHECK_FLAGS := -q --std=c11 --enable=warning,portability,performance,information \
+    --suppress=missingIncludeSystem --inline-suppr --error-exitcode=1 -I. -DCHECK_SLOW_ON=0 \
+    --cppcheck-build-dir=build/cppcheck
 cppcheck: | build/cppcheck/. ## cppcheck over product code
-	$(if $(PRODUCT),$(quiet)cppcheck -q --std=c11 --enable=warning,portability,performance,information \
-	    --suppress=missingIncludeSystem --inline-suppr --error-exitcode=1 -I. -DCHECK_SLOW_ON=0 \
-	    --cppcheck-build-dir=build/cppcheck $(PRODUCT:%=%.c))
+	$(if $(PRODUCT),$(quiet)cppcheck $(CPPCHECK_FLAGS) $(PRODUCT:%=%.c))
 
 # --- Gates that run what was built -------------------------------------------------------------
 
