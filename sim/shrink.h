@@ -1,0 +1,64 @@
+/* Shrinking: from a tape that fails to a smaller one that fails alike (DESIGN section 6).
+ *
+ * The caller runs candidates; this file only searches. Tapes are ordered by entry count, then by
+ * the sum of their values; only what is smaller is tried and accepted. Passes, repeated until none
+ * of them helps: cut the tail, delete spans, delete runs of neighbours (long ones by halves, then
+ * 8 down to 1), lower values. A tape of at most SHRINK_PROOF_MAX entries is then proven minimal by
+ * trying each of its subsets.
+ *
+ * The result depends on the tape and on the answers alone, unless keep_going stops the search.
+ */
+#ifndef SIM_SHRINK_H
+#define SIM_SHRINK_H
+
+#include "sim/choice.h"
+
+#define SHRINK_PROOF_MAX        3
+#define SHRINK_ATTEMPTS_DEFAULT 20000
+
+/* Replay candidate. True only when the same oracle is broken on the same subject; then the tape
+ * that the run recorded, with its spans, stands in *recorded (entries and capacity are set; count
+ * is to be set). It is no greater than the candidate (a CHECK): what no draw met is gone. */
+typedef bool shrink_still_fails(void *context, const struct tape *candidate, struct tape *recorded);
+
+/* Called before each attempt; false ends the search (time is over, the user interrupted). */
+typedef bool shrink_keep_going(void *context);
+
+enum shrink_stop {
+    SHRINK_STOP_NONE = 0,
+    SHRINK_STOP_LOCAL_MINIMUM, /* no pass finds anything smaller */
+    SHRINK_STOP_ATTEMPTS,      /* attempts_max used up */
+    SHRINK_STOP_INTERRUPTED,   /* keep_going said no */
+    SHRINK_STOP_PASSES,        /* the tape itself did not fail when it was run again */
+};
+
+struct shrink_result {
+    struct tape tape;    /* smallest failing one; entries lie in the caller's memory */
+    uint32_t attempts;   /* candidates run, the first of which is the tape itself */
+    uint32_t accepted;   /* of these, taken as the new tape */
+    uint32_t remembered; /* candidates not run, because they had been tried before */
+    enum shrink_stop stop;
+    bool proven_minimal; /* at most SHRINK_PROOF_MAX entries, and no proper subset of them fails */
+};
+
+typedef void shrink_progress(void *context, const struct shrink_result *so_far);
+
+struct shrink_options {
+    shrink_still_fails *still_fails;
+    shrink_keep_going *keep_going; /* or NULL */
+    shrink_progress *progress;     /* or NULL; called after each accepted candidate */
+    void *context;                 /* of all three */
+    uint32_t attempts_max;         /* 0: SHRINK_ATTEMPTS_DEFAULT */
+};
+
+/* Bytes of memory that a search on a tape of so many entries wants; aligned to 16. */
+size_t shrink_memory_size(uint32_t entry_count, const struct shrink_options *options);
+
+/* Search. memory is what shrink_memory_size says and outlives the result; tape is only read, and its
+ * identity is kept. Every candidate's run is up to the caller: it must not touch memory. */
+void shrink_run(const struct tape *tape,
+                const struct shrink_options *options,
+                void *memory,
+                struct shrink_result *result);
+
+#endif
