@@ -1,0 +1,81 @@
+/* The one block that holds a decoded or cloned message: structs and arrays first, then bytes. Private
+ * to sinks/port. */
+#ifndef SINKS_PORT_BLOCK_H
+#define SINKS_PORT_BLOCK_H
+
+#include "sinks/base/bytes.h"
+#include "sinks/port/fields.h"
+#include "sinks/port/port.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define BLOCK_ALIGN 8u
+
+_Static_assert(_Alignof(void *) <= BLOCK_ALIGN, "pointers fit the alignment of blocks");
+_Static_assert(_Alignof(uint64_t) <= BLOCK_ALIGN, "integers fit the alignment of blocks");
+
+struct block_size {
+    size_t structs;
+    size_t bytes;
+};
+
+struct block {
+    uint8_t *memory;
+    size_t structs_used;
+    size_t bytes_used; /* from the start of the block */
+};
+
+static inline size_t block_aligned(size_t size)
+{
+    return (size + (BLOCK_ALIGN - 1)) & ~(size_t)(BLOCK_ALIGN - 1);
+}
+
+static inline uint8_t *block_struct(struct block *block, size_t size)
+{
+    uint8_t *place = block->memory + block->structs_used;
+    block->structs_used += block_aligned(size);
+    return place;
+}
+
+static inline struct bytes block_copy(struct block *block, struct bytes source)
+{
+    if (source.size == 0) {
+        return (struct bytes){0};
+    }
+    uint8_t *place = block->memory + block->bytes_used;
+    memcpy(place, source.data, source.size);
+    block->bytes_used += source.size;
+    return (struct bytes){place, source.size};
+}
+
+/* Memory of the block that is known by a pointer to const. */
+static inline uint8_t *block_writable(struct block *block, const void *place)
+{
+    return block->memory + ((const uint8_t *)place - block->memory);
+}
+
+static inline void block_size_add(struct block_size *size, const struct port_message *message)
+{
+    size->structs += block_aligned(message->size);
+}
+
+/* Hang a cloned message into its parent's copy; item counts from 1 within a list. */
+static inline void block_attach(struct block *block,
+                                const struct port_field *field,
+                                uint8_t *parent,
+                                uint32_t item,
+                                const uint8_t *child)
+{
+    const void *pointer = child;
+    if (field->type == PORT_MESSAGE) {
+        memcpy(parent + field->offset, &pointer, sizeof(pointer));
+        return;
+    }
+    const struct port_list list = field_list(field, parent);
+    uint8_t *items = block_writable(block, list.items);
+    memcpy(items + (item - 1) * sizeof(pointer), &pointer, sizeof(pointer));
+}
+
+#endif
