@@ -198,6 +198,25 @@ static void removing_while_iterating_visits_every_key_once(void **state)
     teardown(&f);
 }
 
+/* Among 2^18 keys about eight pairs agree in all 32 bits of the hash; losing one would show. */
+static void keys_with_equal_hashes_are_told_apart(void **state)
+{
+    (void)state;
+    const uint64_t count = UINT64_C(1) << 18;
+    struct fixture f;
+    setup(&f);
+    for (uint64_t number = 0; number < count; number++) {
+        assert_int_equal(set(&f.map, number, number), ERR_OK);
+    }
+    assert_int_equal(f.map.count, count);
+    for (uint64_t number = 0; number < count; number++) {
+        uint64_t value = 0;
+        assert_true(get(&f.map, number, &value));
+        assert_int_equal(value, number);
+    }
+    teardown(&f);
+}
+
 /* A sliding window of keys for a long time: tombstones must not make the tables grow. */
 static void a_sliding_window_stays_small(void **state)
 {
@@ -357,6 +376,7 @@ TEST_MAIN(map,
           TEST(iteration_is_in_insertion_order_over_every_growth),
           TEST(a_replaced_key_keeps_its_place_and_a_returning_one_goes_to_the_end),
           TEST(removing_while_iterating_visits_every_key_once),
+          TEST(keys_with_equal_hashes_are_told_apart),
           TEST(a_sliding_window_stays_small),
           TEST(random_operations_agree_with_a_naive_list),
           TEST(a_failed_allocation_changes_nothing),

@@ -142,6 +142,18 @@ static void the_limit_of_count_is_exact(void **state)
     }
 }
 
+/* 17 slots with their headers: the second chunk is cut from 32 slots to the one that may be used. */
+static void memory_is_not_taken_for_slots_past_the_limit(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, 1024, 17);
+    while (pool_take(&f.pool) != POOL_NONE) {
+    }
+    assert_in_range(f.memory.live, 17 * 1024, 18 * 1024);
+    teardown(&f);
+}
+
 /* Fail each allocation in turn: the pool must stay as it was and go on at the next try. */
 static void a_failed_allocation_changes_nothing(void **state)
 {
@@ -289,6 +301,7 @@ TEST_MAIN(pool,
           TEST(a_taken_slot_is_zero_even_when_reused),
           TEST(a_freed_slot_is_reused_last_in_first_out),
           TEST(the_limit_of_count_is_exact),
+          TEST(memory_is_not_taken_for_slots_past_the_limit),
           TEST(a_failed_allocation_changes_nothing),
           TEST(a_given_handle_is_no_longer_live),
           TEST(a_handle_never_made_is_not_live),

@@ -71,6 +71,7 @@ static void mul_saturates_at_the_first_product_that_does_not_fit(void **state)
     assert_true(nanos_mul(UINT64_C(1) << 32, UINT32_MAX) == UINT64_C(0xffffffff00000000));
     assert_true(nanos_mul(UINT64_C(1) << 32, UINT64_C(1) << 32) == TIME_NEVER);
     assert_true(nanos_mul(TIME_NEVER / 3, 3) == TIME_NEVER / 3 * 3);
+    assert_true(nanos_mul(TIME_NEVER / 2, 2) == TIME_NEVER - 1);
     assert_true(nanos_mul(TIME_NEVER / 3 + 1, 3) == TIME_NEVER);
 }
 
