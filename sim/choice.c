@@ -465,14 +465,15 @@ static void note_offer(struct choice *choice, const struct choice_offer *offer)
 uint32_t choice_pick(struct choice *choice, const struct choice_site *site, lane who, uint32_t mask)
 {
     const uint32_t site_lane = site_lane_of(site->key, who);
-    const uint32_t offered = (mask & UINT32_MAX >> (32 - site->outcome_count)) | 1;
     struct choice_slot *slot = slot_probe(choice->slots, choice->slot_count, site_lane);
     uint32_t ordinal = 0;
+    uint32_t offered = 0;
     uint32_t value = 0;
 
     if (UNLIKELY(slot->draws == 0)) {
         slot = slot_add(choice, site, site_lane);
     }
+    offered = (mask & UINT32_MAX >> (32 - site->outcome_count)) | 1;
     ordinal = slot->draws;
     slot->draws++;
 
