@@ -51,8 +51,8 @@ MUST_USE void *arena_try_take(struct arena *arena, size_t size);
 bool arena_is_over(const struct arena *arena);
 
 /* Size-classed recycling over the arena: what is given back is taken again by the next request of
- * its class, without touching the bump pointer. size is 1..ARENA_RECYCLED_MAX, and the same in both.
- * In checked builds (CHECK_SLOW) what is given back is overwritten, so that a use after it shows. */
+ * its class, without touching the bump pointer. size is 1..ARENA_RECYCLED_MAX, the same in both.
+ * In checked builds (CHECK_SLOW) what is given back is overwritten, so a use after it shows. */
 void *arena_take_recycled(struct arena *arena, size_t size);
 void arena_give_recycled(struct arena *arena, void *memory, size_t size);
 

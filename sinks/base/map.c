@@ -49,7 +49,7 @@ static struct bytes key_of(const struct map_entry *entry)
     return (struct bytes){entry->key, entry->key_size};
 }
 
-/* The live entry of a key, or NULL. Slots are at most half full, so a probe ends at an empty one. */
+/* Live entry of a key, or NULL. Slots are at most half full, so a probe meets an empty one. */
 static struct map_entry *find(const struct map *map, struct bytes key, uint32_t hash)
 {
     const uint32_t mask = map->slot_count - 1;

@@ -28,15 +28,15 @@ struct map {
 void map_init(struct map *map, const struct allocator *allocator);
 void map_fini(struct map *map);
 
-/* Set key to value, replacing; a replaced key keeps its place, a removed one that comes back goes to
- * the end. A new key may move entries: end an iteration first. ERR_OK; ERR_LIMIT of the allocator or
- * of MAP_COUNT_MAX, and then the map is unchanged. O(1) amortised. */
+/* Set key to value, replacing; a replaced key keeps its place, a removed one that comes back goes
+ * to the end. A new key may move entries: end an iteration first. ERR_OK; ERR_LIMIT of the allocator
+ * or of MAP_COUNT_MAX, and then the map is unchanged. O(1) amortised. */
 MUST_USE enum err map_set(struct map *map, struct bytes key, uint64_t value);
 
 /* Find a key: true and *value set, or false. O(1) expected. */
 bool map_get(const struct map *map, struct bytes key, uint64_t *value);
 
-/* Remove a key; false if absent. Allowed while iterating; key may be the view that map_next gave. */
+/* Remove a key; false if absent. Allowed while iterating; key may be the view of map_next. */
 bool map_remove(struct map *map, struct bytes key);
 
 /* Iterate in insertion order: start with *cursor = 0; false at the end. *key is borrowed until that

@@ -27,7 +27,7 @@ static void teardown(struct fixture *fixture)
     assert_int_equal(fixture->memory.live, 0);
 }
 
-/* The key of a number: its little-endian bytes without leading zeros, so that 0 is the empty key. */
+/* The key of a number: its little-endian bytes without leading zeros, so 0 is the empty key. */
 struct key {
     uint8_t data[8];
     size_t size;

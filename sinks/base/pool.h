@@ -36,8 +36,8 @@ void pool_init(struct pool *pool,
 /* Release all memory, live slots included. */
 void pool_fini(struct pool *pool);
 
-/* Take a zeroed slot, aligned for any type; POOL_NONE at the limit (of count or allocator), and then
- * the pool is unchanged. */
+/* Take a zeroed slot, aligned for any type; POOL_NONE at the limit (of count or allocator), and
+ * then the pool is unchanged. */
 MUST_USE pool_handle pool_take(struct pool *pool);
 
 /* Give a live slot back; a stale handle is a CHECK. */

@@ -142,7 +142,7 @@ static void the_limit_of_count_is_exact(void **state)
     }
 }
 
-/* 17 slots with their headers: the second chunk is cut from 32 slots to the one that may be used. */
+/* 17 slots with their headers: the second chunk is cut from 32 slots to the one allowed. */
 static void memory_is_not_taken_for_slots_past_the_limit(void **state)
 {
     (void)state;

@@ -35,8 +35,8 @@
         expect_assert_failure(expression)                                                          \
     } while (0)
 
-/* assert_bytes_equal(struct bytes actual, struct bytes expected): require equal bytes, printing both
- * as hex when they differ. Variadic because an argument may be a compound literal with a comma. */
+/* assert_bytes_equal(struct bytes actual, struct bytes expected): require equal bytes, printing
+ * both as hex when they differ. Variadic because an argument may be a compound literal. */
 #define assert_bytes_equal(...) assert_bytes_equal_at(__FILE__, __LINE__, __VA_ARGS__)
 void assert_bytes_equal_at(const char *file, int line, struct bytes actual, struct bytes expected);
 

@@ -1,4 +1,4 @@
-/* Quantities with a unit. Instants and durations are unsigned 64-bit nanoseconds of virtual time. */
+/* Quantities with units. Instants, durations: unsigned 64-bit nanoseconds of virtual time. */
 #ifndef SINKS_BASE_UNITS_H
 #define SINKS_BASE_UNITS_H
 
