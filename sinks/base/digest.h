@@ -14,7 +14,8 @@ uint64_t digest_bytes(struct bytes source);
 uint32_t digest_checksum(struct bytes source);
 
 /* Fold one value into a running digest: a bijection in each argument (xor, odd factors,
- * xor-shifts), so no single change is lost. Start from 0; the sum keeps leading zeros from being lost. */
+ * xor-shifts), so no single change is lost. Start from 0; the sum keeps leading
+ * zeros from being lost. */
 static inline uint64_t digest_fold(uint64_t digest, uint64_t value)
 {
     uint64_t mixed =

@@ -29,8 +29,8 @@ void map_init(struct map *map, const struct allocator *allocator);
 void map_fini(struct map *map);
 
 /* Set key to value, replacing; a replaced key keeps its place, a removed one that comes back goes
- * to the end. A new key may move entries: end an iteration first. ERR_OK; ERR_LIMIT of the allocator
- * or of MAP_COUNT_MAX, and then the map is unchanged. O(1) amortised. */
+ * to the end. A new key may move entries: end an iteration first. ERR_OK; ERR_LIMIT of the
+ * allocator or of MAP_COUNT_MAX, and then the map is unchanged. O(1) amortised. */
 MUST_USE enum err map_set(struct map *map, struct bytes key, uint64_t value);
 
 /* Find a key: true and *value set, or false. O(1) expected. */
