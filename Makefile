@@ -173,20 +173,24 @@ TEST_LINKS := $(shell awk '{ test = FILENAME; sub(/\.c$$/, "", test) } \
 links = $(patsubst $1:%,%,$(filter $1:%,$(TEST_LINKS)))
 linked_by_product := $(filter-out $(MAIN) sinks/base/check,$(PRODUCT))
 link_word = $(or $(if $(filter product,$2),$(linked_by_product)),$(if $(findstring /,$2),$2),\
-    $(error $1.c: unknown word "$2" on a link line: want a path without .c, "product" or "binary"))
+    $(error $1.c: link line: "$2" is neither a path without .c nor "product" nor "binary"))
 test_modules = $(sort $1 sinks/base/test $(foreach word,\
-    $(filter-out binary,$(call links,$1) $(call links,sinks/base/test)),$(call link_word,$1,$(word))))
-test_binary = $(if $(filter binary,$(call links,$(call module_of,$1))),build/$(call variant_of,$1)/sinkproof)
+    $(filter-out binary,$(call links,$1) $(call links,sinks/base/test)),\
+    $(call link_word,$1,$(word))))
+# Both from "debug/sinks/base/bytes_test".
+test_objects = $(call objects,$(call variant_of,$1),$(call test_modules,$(call module_of,$1)))
+test_binary = $(if $(filter binary,$(call links,$(call module_of,$1))),\
+    build/$(call variant_of,$1)/sinkproof)
 
-build/%_test: $$(call objects,$$(call variant_of,$$*),$$(call test_modules,$$(call module_of,$$*)_test))
+build/%_test: $$(call test_objects,$$*_test)
 	$(say) LINK $@
 	$(quiet)$(call compiler,$(call variant_of,$*)) $(call ldflags,$(call variant_of,$*)) \
 	    $^ $(TEST_LIBRARIES) -o $@
 
 # A run never fails here, so that one failure does not hide the next: tools/tally judges the logs.
 build/%_test.log: build/%_test $$(call test_binary,$$*_test) FORCE
-	@status=0; \
-	SINKPROOF=build/$(call variant_of,$*)/sinkproof timeout $(TEST_SECONDS) $< >$@ 2>&1 || status=$$?; \
+	@status=0; export SINKPROOF=build/$(call variant_of,$*)/sinkproof; \
+	timeout $(TEST_SECONDS) $< >$@ 2>&1 || status=$$?; \
 	printf '[   EXIT   ] %d %s\n' $$status $< >>$@; cat $@
 
 UNIT_VARIANTS := debug asan
@@ -197,7 +201,7 @@ unit: $(call logs_of,$(TESTS)) ## all unit tests, with gcc -O0 and with clang's 
 	@tools/tally build/unit.tally $^
 
 unit-one: $(call logs_of,$(T:%=%_test)) ## one unit test: make unit-one T=sinks/base/bytes
-	@$(if $(T),tools/tally build/unit-one.tally $^,echo "usage: make unit-one T=sinks/base/bytes"; exit 2)
+	@$(if $(T),tools/tally build/unit-one.tally $^,echo "usage: make unit-one T=sim/clock"; exit 2)
 
 fences: build/debug/scenarios/fences_test.log ## the include rule: who may include whom
 	@tools/tally build/fences.tally $^
@@ -223,7 +227,7 @@ build/headers/%.ok: $$(call module_of,$$*) build/$$(call variant_of,$$*)/flags |
 	$(quiet)$(call compile,$(call variant_of,$*),$<) -MMD -MP -MF $@.d -MT $@ -fsyntax-only $@.c
 	$(quiet)touch $@
 
-headers: $(HEADERS:%=build/headers/debug/%.ok) $(HEADERS:%=build/headers/clang/%.ok) ## each header compiles alone
+headers: $(foreach v,debug clang,$(HEADERS:%=build/headers/$v/%.ok)) ## each header compiles alone
 
 SYMBOL_MODULES := $(filter sinks/% sim/% models/%,$(PRODUCT))
 symbols: $(call objects,release,$(SYMBOL_MODULES)) ## nothing below scenarios/ calls what it may not
@@ -252,7 +256,8 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 matrix: build/sinkproof ## every claim at the quick budget
 	build/sinkproof matrix --quick
 
-quick: build/sinkproof $(DETERMINISM_VARIANTS:%=build/%/sinkproof) ## the fast part of the gates that run scenarios
+DETERMINISM_BINARIES := $(DETERMINISM_VARIANTS:%=build/%/sinkproof)
+quick: build/sinkproof $(DETERMINISM_BINARIES) ## the gates that run scenarios, at their fastest
 	tools/quick
 
 REGRESSIONS := $(sort $(shell find scenarios/regress -name '*.json' 2>/dev/null))
@@ -262,10 +267,11 @@ regress: build/sinkproof ## every minimised tape of a bug that was fixed
 mutants: build/sinkproof ## every planted bug is caught by the oracle that must catch it
 	build/sinkproof mutants
 
-determinism: $(DETERMINISM_VARIANTS:%=build/%/sinkproof) ## equal digests on all builds, N=2000 seeds
+determinism: $(DETERMINISM_BINARIES) ## equal digests on all builds, N=2000 seeds
 	tools/determinism $(N) $(DETERMINISM_VARIANTS)
 
-$(FUZZERS:%=build/fuzz/%): %: %.o $(call objects,fuzz,$(filter-out $(MAIN),$(PRODUCT))) build/fuzz/product
+FUZZED := $(call objects,fuzz,$(filter-out $(MAIN),$(PRODUCT)))
+$(FUZZERS:%=build/fuzz/%): %: %.o build/fuzz/product $(FUZZED)
 	$(say) LINK $@
 	$(quiet)$(call compiler,fuzz) $(call ldflags,fuzz) -fsanitize=fuzzer $(filter %.o,$^) \
 	    $(LIBRARIES) -o $@
@@ -273,11 +279,12 @@ $(FUZZERS:%=build/fuzz/%): %: %.o $(call objects,fuzz,$(filter-out $(MAIN),$(PRO
 fuzz-smoke: $(FUZZERS:%=build/fuzz/%) ## every fuzz target over its corpus
 	tools/fuzz-smoke $(FUZZ_SECONDS) $^
 
-coverage: build/coverage/sinkproof $(TESTS:%=build/coverage/%) ## line coverage of sinks, sim, models: at least 85 %
-	TEST_SECONDS=$(TEST_SECONDS) tools/coverage build/coverage $(TESTS:%=build/coverage/%)
+COVERAGE_TESTS := $(TESTS:%=build/coverage/%)
+coverage: build/coverage/sinkproof $(COVERAGE_TESTS) ## lines of sinks, sim, models: at least 85 %
+	$(quiet)TEST_SECONDS=$(TEST_SECONDS) tools/coverage build/coverage $(COVERAGE_TESTS)
 
-CROSS_MODULES := $(filter-out scenarios/% reports/%,$(PRODUCT))
-cross: $(foreach v,$(CROSS_VARIANTS),$(call objects,$v,$(CROSS_MODULES))) ## compile for aarch64 and s390x (big-endian)
+CROSS_OBJECTS := $(foreach v,$(CROSS_VARIANTS),$(call objects,$v,$(SYMBOL_MODULES)))
+cross: $(CROSS_OBJECTS) ## compile sinks, sim, models for aarch64 and s390x (big-endian)
 
 memcheck: build/debug/sinkproof $(TESTS:%=build/debug/%) ## unit tests under valgrind
 	@set -e; for test in $(TESTS:%=build/debug/%); do \
@@ -289,26 +296,28 @@ bench: build/sinkproof ## speed against the reference loops
 # --- Whole jobs --------------------------------------------------------------------------------
 
 # tools/gates makes one step after the other, goes on after a failed one, and closes with a count.
-CHECK_STEPS := format-check headers symbols unit matrix mutants regress determinism fuzz-smoke \
-    tidy cppcheck coverage
+TEST_STEPS := format-check headers unit symbols quick
+CHECK_STEPS := format-check headers fences symbols unit matrix mutants regress determinism \
+    fuzz-smoke tidy cppcheck coverage
 
 .PHONY: run test check check-full install clean help
-run: ## install what is missing, build, show the guarantee matrix and a planted bug found
+run: ## install what is missing, build, show the guarantees and a planted bug found
 	tools/setup run
 	+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) release
 	build/sinkproof matrix --quick
 	$(if $(wildcard tools/demo),tools/demo)
 
 test: ## install what is missing, build, and run the fast part of the gates
-	+@MAKE="$(MAKE)" tools/gates setup:test release format-check headers unit symbols $(if $(wildcard tools/quick),quick)
+	+@MAKE="$(MAKE)" tools/gates setup:test release $(TEST_STEPS)
 
 check: ## install what is missing and run all gates
 	+@MAKE="$(MAKE)" tools/gates setup:full release $(CHECK_STEPS)
 
 check-full: ## the same with long budgets, cross builds and valgrind
-	+@MAKE="$(MAKE)" tools/gates N=20000 FUZZ_SECONDS=120 setup:full release $(CHECK_STEPS) cross memcheck
+	+@MAKE="$(MAKE)" tools/gates N=20000 FUZZ_SECONDS=120 setup:full release $(CHECK_STEPS) \
+	    cross memcheck
 
-install: build/sinkproof ## install under PREFIX=/usr/local: the binary, and the headers for your own sinks
+install: build/sinkproof ## under PREFIX=/usr/local: the binary, and the headers for your sinks
 	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/sinkproof
 	$(quiet)set -e; for header in $(filter sinks/%,$(filter-out sinks/base/test.h,$(HEADERS))); do \
 	    install -D -m 644 $$header $(DESTDIR)$(PREFIX)/include/sinkproof/$$header; done
