@@ -9,16 +9,21 @@
 /* 2026-01-01T00:00:00Z: where true wall time starts in every run. */
 #define CLOCK_BASE (UINT64_C(1767225600) * NANOS_PER_S)
 
+#define CLOCK_DRIFT_MAX 1000 /* parts per million */
+
 struct clock {
-    int64_t offset;      /* ns added to true wall time */
+    int64_t offset;      /* ns added to true wall time; drift so far included */
     int32_t drift_ppm;   /* parts per million since drift_since */
+    uint32_t drift_rest; /* private: what drifted so far below 1 ns, in millionths of it */
     nanos drift_since;
+    uint64_t error_max; /* private: largest error before the last change */
 };
 
 /* A true clock. */
 void clock_init(struct clock *clock);
 
-/* What the node believes the wall time is, at virtual time now. Never below 0. */
+/* What the node believes the wall time is, at virtual time now, which is not before the last change.
+ * Never below 0; saturates at TIME_NEVER. Exact: drift is rounded down to whole ns only here. */
 nanos clock_wall(const struct clock *clock, nanos now);
 
 /* The true wall time. */
@@ -27,7 +32,7 @@ nanos clock_true_wall(nanos now);
 /* Move the offset from now on. */
 void clock_jump(struct clock *clock, nanos now, int64_t by);
 
-/* Change the drift from now on; what drifted so far stays. |ppm| <= 1000. */
+/* Change the drift from now on; what drifted so far stays. |ppm| <= CLOCK_DRIFT_MAX. */
 void clock_drift(struct clock *clock, nanos now, int32_t ppm);
 
 /* The largest error that the clock showed up to now, ns: for oracles' scope. */
