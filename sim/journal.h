@@ -22,19 +22,19 @@ typedef uint32_t record_id;
 enum journal_kind {
     JOURNAL_NONE = 0,
     /* host: the job */
-    HOST_JOB_STARTED,   /* attempt; checkpoint = restored one or 0; a = restore kind */
-    HOST_JOB_STOPPED,   /* attempt; a life is over: code = enum stop_cause; a = sink_reason */
-    HOST_JOB_FAILED,    /* terminal: no restart any more; a = sink_reason */
-    HOST_JOB_FINISHED,  /* bounded input is through and committed */
-    HOST_INJECTED,      /* a fault was injected: code = fault kind; a = downtime ns; b = detail */
-    HOST_HEAL,          /* end of the safety phase */
-    HOST_CONTRACT,      /* a contract rule was broken: code = enum contract_rule; a = detail */
+    HOST_JOB_STARTED,  /* attempt; checkpoint = restored one or 0; a = restore kind */
+    HOST_JOB_STOPPED,  /* attempt; a life is over: code = enum stop_cause; a = sink_reason */
+    HOST_JOB_FAILED,   /* terminal: no restart any more; a = sink_reason */
+    HOST_JOB_FINISHED, /* bounded input is through and committed */
+    HOST_INJECTED,     /* a fault was injected: code = fault kind; a = downtime ns; b = detail */
+    HOST_HEAL,         /* end of the safety phase */
+    HOST_CONTRACT,     /* a contract rule was broken: code = enum contract_rule; a = detail */
     /* host: checkpoints */
     HOST_CHECKPOINT_TRIGGERED, /* checkpoint */
     HOST_CHECKPOINT_COMPLETED, /* checkpoint */
     HOST_CHECKPOINT_ABORTED,   /* checkpoint; code = enum abort_cause */
-    HOST_NOTICE,        /* checkpoint; a completion notice reaches lane */
-    HOST_NOTICE_LOST,   /* checkpoint; it does not */
+    HOST_NOTICE,               /* checkpoint; a completion notice reaches lane */
+    HOST_NOTICE_LOST,          /* checkpoint; it does not */
     /* host: the writer half; lane = writer */
     HOST_OPENED,        /* a half is open */
     HOST_RECORD,        /* record is handed to the writer */
@@ -43,46 +43,46 @@ enum journal_kind {
     HOST_RECORD_FAILED, /* record goes to the failure policy; code = sink_reason */
     HOST_DROPPED,       /* record is taken care of by the policy */
     HOST_POLICY_FLUSHED,
-    HOST_BARRIER,       /* checkpoint reaches the writer */
-    HOST_STAGED,        /* an envelope: identity, value = digest of its bytes, record, a = origin
+    HOST_BARRIER,      /* checkpoint reaches the writer */
+    HOST_STAGED,       /* an envelope: identity, value = digest of its bytes, record, a = origin
                            wall ns, b = deadline wall ns */
-    HOST_STATE_PIECE,   /* value = digest; checkpoint */
-    HOST_BARRIER_DONE,  /* checkpoint; the writer's answer */
+    HOST_STATE_PIECE,  /* value = digest; checkpoint */
+    HOST_BARRIER_DONE, /* checkpoint; the writer's answer */
     HOST_INPUT_ENDED,
     /* host: the committer half; lane = committer */
-    HOST_RECEIVED,      /* identity reaches the committer's collection; checkpoint */
-    HOST_RESTORED,      /* identity is restored into the committer's collection; checkpoint, value =
+    HOST_RECEIVED, /* identity reaches the committer's collection; checkpoint */
+    HOST_RESTORED, /* identity is restored into the committer's collection; checkpoint, value =
                            digest of its bytes */
-    HOST_COMMIT,        /* a commit call begins; checkpoint; a = requests */
-    HOST_COMMIT_REQUEST, /* identity is in the request list; value; checkpoint */
-    HOST_SIGNAL,        /* identity; code = sink_signal */
-    HOST_FINALISED,     /* identity leaves the collection as committed or dropped */
+    HOST_COMMIT,   /* a commit call begins; checkpoint; a = requests */
+    HOST_COMMIT_REQUEST,  /* identity is in the request list; value; checkpoint */
+    HOST_SIGNAL,          /* identity; code = sink_signal */
+    HOST_FINALISED,       /* identity leaves the collection as committed or dropped */
     HOST_COMMIT_RETURNED, /* checkpoint */
     /* host: life and death of halves */
-    HOST_CRASHED,       /* lane dies without close */
-    HOST_CLOSE,         /* close is sent to lane */
-    HOST_CLOSED,        /* lane answers closed */
-    HOST_HALF_FAILED,   /* lane reports a terminal failure; code = sink_reason */
-    HOST_ZOMBIE,        /* the replaced attempt of lane keeps running; a = until ns */
+    HOST_CRASHED,     /* lane dies without close */
+    HOST_CLOSE,       /* close is sent to lane */
+    HOST_CLOSED,      /* lane answers closed */
+    HOST_HALF_FAILED, /* lane reports a terminal failure; code = sink_reason */
+    HOST_ZOMBIE,      /* the replaced attempt of lane keeps running; a = until ns */
     HOST_ZOMBIE_ENDED,
-    HOST_PHASE,         /* tap: code = phase */
+    HOST_PHASE, /* tap: code = phase */
     /* wire; lane = sender */
-    WIRE_ISSUED,        /* request, method in code, value = digest of the payload's bytes, identity
-                           = digest of what the model calls its identity or 0, a = absolute
+    WIRE_ISSUED,    /* request, service, method in code, value = digest of the payload's bytes,
+                           identity = digest of what the model calls its identity or 0, a = absolute
                            deadline on the true clock, b = sender's wall clock ns */
-    WIRE_CANCELLED,     /* request */
-    WIRE_ANSWERED,      /* request; code = port code of the first cause; a = outcome */
-    WIRE_DROPPED,       /* request: answer not delivered, its attempt is gone or it was cancelled */
-    WIRE_EXPIRED,       /* request dropped by the client before leaving: absolute deadline passed */
+    WIRE_CANCELLED, /* request */
+    WIRE_ANSWERED,  /* request; code = port code of the first cause; a = outcome */
+    WIRE_DROPPED,   /* request: answer not delivered, its attempt is gone or it was cancelled */
+    WIRE_EXPIRED,   /* request dropped by the client before leaving: absolute deadline passed */
     /* world; lane = service; request and sender attempt when caused by a request, else 0 */
-    WORLD_CREATED,      /* resource, generation, value, record */
-    WORLD_REPLACED,     /* resource, generation, value, record */
-    WORLD_REMOVED,      /* resource, generation; code = model's cause */
-    WORLD_EXPIRED,      /* resource, generation; code = model's cause (protection lapsed) */
-    WORLD_VISIBLE,      /* resource, generation, value, record to reader class code */
-    WORLD_HIDDEN,       /* no longer visible to reader class code */
-    WORLD_CHANGED,      /* something outside the job changed a resource: code = model's cause */
-    WORLD_REFUSED,      /* request had no effect: code = port code */
+    WORLD_CREATED,  /* resource, generation, value, record */
+    WORLD_REPLACED, /* resource, generation, value, record */
+    WORLD_REMOVED,  /* resource, generation; code = model's cause */
+    WORLD_EXPIRED,  /* resource, generation; code = model's cause (protection lapsed) */
+    WORLD_VISIBLE,  /* resource, generation, value, record to reader class code */
+    WORLD_HIDDEN,   /* no longer visible to reader class code */
+    WORLD_CHANGED,  /* something outside the job changed a resource: code = model's cause */
+    WORLD_REFUSED,  /* request had no effect: code = port code */
     JOURNAL_KIND_COUNT,
 };
 
@@ -92,7 +92,7 @@ struct journal_entry {
     uint8_t code; /* meaning by kind */
     lane lane;
     uint16_t attempt; /* of the job, from 1; 0 outside it */
-    uint16_t service; /* world: index of the service */
+    uint16_t service; /* wire, world: index of the service */
     record_id record;
     uint32_t request;    /* world-wide request number from 1; 0 none */
     uint32_t resource;   /* interned name, from 1; 0 none */
@@ -127,15 +127,15 @@ enum contract_rule {
     CONTRACT_SEND_AFTER_CLOSE, /* counted from CLOSE: only cancels are allowed */
     CONTRACT_TWO_BARRIER_ANSWERS,
     CONTRACT_UNKNOWN_TOKEN,
-    CONTRACT_UNKNOWN_REQUEST,   /* cancel of, or signal for, what does not exist */
+    CONTRACT_UNKNOWN_REQUEST, /* cancel of, or signal for, what does not exist */
     CONTRACT_RETURN_WITHOUT_COMMIT,
     CONTRACT_BARRIER_DONE_WITHOUT_BARRIER,
     CONTRACT_DUPLICATE_REQUEST_ID,
     CONTRACT_EFFECTS_OVERFLOW,
-    CONTRACT_NOT_OPENED,        /* an answer or send before what OPEN allows */
+    CONTRACT_NOT_OPENED, /* an answer or send before what OPEN allows */
     CONTRACT_STATE_OUTSIDE_BARRIER,
-    CONTRACT_CLOSE_UNANSWERED,  /* no CLOSED within the bound */
-    CONTRACT_LEAK,              /* memory outstanding after fini */
+    CONTRACT_CLOSE_UNANSWERED, /* no CLOSED within the bound */
+    CONTRACT_LEAK,             /* memory outstanding after fini */
     CONTRACT_RULE_COUNT,
 };
 
@@ -157,7 +157,8 @@ struct journal {
 void journal_init(struct journal *journal, struct arena *arena);
 
 /* The one listener (the judge), called after the entry is in place. */
-void journal_listen(struct journal *journal, void *context,
+void journal_listen(struct journal *journal,
+                    void *context,
                     void (*listener)(void *, const struct journal_entry *, uint32_t));
 
 /* Append a copy; returns its position from 0. O(1). */
@@ -168,7 +169,22 @@ const struct journal_entry *journal_at(const struct journal *journal, uint32_t p
 /* "host_accepted". */
 const char *journal_kind_name(uint32_t kind);
 
-/* One line of text for people: time, lane, what, in words. */
+/* Names that an entry alone cannot tell; either may be NULL, and an empty answer means unknown. */
+struct journal_names {
+    void *context;
+    struct bytes (*resource)(void *context, uint32_t resource);
+    struct bytes (*method)(void *context, uint16_t service, uint8_t method);
+};
+
+/* One line of text for people, without a newline: time, lane, what, in words. */
 void journal_describe(const struct journal_entry *entry, struct byte_writer *writer);
+
+/* The same with names in the place of numbers. */
+void journal_describe_named(const struct journal_entry *entry,
+                            const struct journal_names *names,
+                            struct byte_writer *writer);
+
+const char *stop_cause_name(uint32_t cause);
+const char *abort_cause_name(uint32_t cause);
 
 #endif
