@@ -8,31 +8,37 @@
 
 /* Who gets answers: the host. Called from an event of the link's, on the receiver's node. */
 struct link_answer {
-    uint32_t sender;      /* handle given at link_send */
+    uint32_t sender;         /* handle given at link_send */
     uint64_t sender_request; /* the sender's own number */
     struct port_answer answer;
 };
 typedef void link_receiver(void *context, const struct link_answer *answer);
 
 struct link_options {
-    nanos latency_least;     /* of one leg; default 1 ms */
-    nanos late_effect_max;   /* bound of late application after sending; 0: the request's deadline
+    nanos latency_least;    /* of one leg; default 1 ms */
+    nanos late_effect_max;  /* bound of late application after sending; 0: the request's deadline
                                 plus one leg */
-    nanos deadline_default;  /* when an envelope has none; default 60 s */
+    nanos deadline_default; /* when an envelope has none; default 60 s */
     uint32_t service_parallelism; /* 0: unlimited */
-    nanos service_time;      /* per request; 0 */
+    nanos service_time;           /* per request; 0 */
 };
 
 struct link;
 
 /* Everything lives in the world's arena. The receiver gets each answer that is delivered. */
-struct link *link_create(struct world *world, const struct link_options *options,
-                         link_receiver *receiver, void *receiver_context);
+struct link *link_create(struct world *world,
+                         const struct link_options *options,
+                         link_receiver *receiver,
+                         void *receiver_context);
 
 /* Send an envelope from a node. Clones what it needs before it returns, draws the fate, notes
  * WIRE_ISSUED. sender is an opaque handle given back with answers; it must be unique per half and
  * life. Returns the world-wide request number. */
-uint32_t link_send(struct link *link, uint32_t node, uint32_t sender, lane lane, uint16_t attempt,
+uint32_t link_send(struct link *link,
+                   uint32_t node,
+                   uint32_t sender,
+                   lane lane,
+                   uint16_t attempt,
                    const struct port_envelope *envelope);
 
 /* Forget a sender: its answers are dropped from now on (WIRE_DROPPED); effects still land. */

@@ -15,13 +15,16 @@
 /* What a fate does to a call (DESIGN section 3). */
 enum fate_action {
     FATE_DELIVERED = 0,
-    FATE_REQUEST_LOST,  /* no effect; the caller times out */
-    FATE_ANSWER_LOST,   /* effect; the caller times out */
-    FATE_APPLIED_LATER, /* the caller times out; effect after that, within late_effect_max */
-    FATE_REFUSED,       /* no effect; answered with code (definite or ambiguous by the code) */
-    FATE_AMBIGUOUS,     /* effect; answered with code */
-    FATE_DUPLICATED,    /* effect twice; the first answer is delivered (adversary) */
-    FATE_WRAPPED,       /* no effect; answered with code wrapped in an outer cause */
+    FATE_REQUEST_LOST,    /* no effect; the caller times out */
+    FATE_ANSWER_LOST,     /* effect; the caller times out */
+    FATE_APPLIED_LATER,   /* the caller times out; effect after that, within late_effect_max */
+    FATE_REFUSED,         /* no effect; answered with code (definite or ambiguous by the code) */
+    FATE_AMBIGUOUS,       /* effect; answered with code */
+    FATE_DUPLICATED,      /* effect twice; the first answer is delivered (adversary) */
+    FATE_WRAPPED,         /* no effect; answered with code wrapped in an outer cause */
+    FATE_CUT_APPLIED,     /* stream: the connection dies after this message took effect */
+    FATE_CUT_NOT_APPLIED, /* stream: the connection dies before this message takes effect */
+    FATE_ACTION_COUNT,
 };
 
 /* One outcome of a method's fate site; parallel to the site's outcomes. */
@@ -84,10 +87,10 @@ struct model_replies {
 
 struct model_env {
     struct world *world;
-    uint32_t service; /* index in the world */
-    uint32_t node;    /* the model's node */
+    uint32_t service;                        /* index in the world */
+    uint32_t node;                           /* the model's node */
     const struct sink_option_value *options; /* parallel to the type's option table */
-    nanos horizon;    /* the run's hard end of virtual time */
+    nanos horizon;                           /* the run's hard end of virtual time */
 };
 
 struct model_type {
@@ -107,8 +110,7 @@ struct model_type {
     size_t state_size;
     /* Prepare zeroed state; may schedule events. */
     void (*init)(void *state, const struct model_env *env);
-    void (*handle)(void *state, const struct model_request *request,
-                   struct model_replies *replies);
+    void (*handle)(void *state, const struct model_request *request, struct model_replies *replies);
     /* A background event of the model's own: what is the low byte it was scheduled with. */
     void (*event)(void *state, uint8_t what, uint64_t a, uint64_t b);
     /* Faults are over: end what was injected (pauses, outages); rules of the service go on. */

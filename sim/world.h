@@ -28,7 +28,7 @@ enum world_dispatcher {
 struct world_node {
     lane lane;
     struct clock clock;
-    nanos cpu_free_at;  /* when the node's processor is free again */
+    nanos cpu_free_at;   /* when the node's processor is free again */
     nanos cpu_per_event; /* virtual CPU time per event; 0 by default */
 };
 
@@ -57,8 +57,12 @@ struct world {
 };
 
 /* Prepare a world over parts that the run has initialised. */
-void world_init(struct world *world, struct arena *arena, struct choice *choice,
-                struct sched *sched, struct journal *journal, struct trace *trace,
+void world_init(struct world *world,
+                struct arena *arena,
+                struct choice *choice,
+                struct sched *sched,
+                struct journal *journal,
+                struct trace *trace,
                 struct fault *fault);
 
 /* Add a node with a true clock; returns its index. */
@@ -67,16 +71,31 @@ uint32_t world_add_node(struct world *world, lane lane);
 /* Virtual time. */
 nanos world_now(const struct world *world);
 
-/* Append to the journal with time filled in, and fold it into the trace. Returns the position. */
+/* Append to the journal with time filled in, and fold all of it into the trace. Returns the
+ * position. The journal's listener is called before it returns. */
 uint32_t world_note(struct world *world, struct journal_entry entry);
 
 /* Intern a resource name for the run: the same bytes give the same number, from 1. */
 uint32_t world_resource(struct world *world, struct bytes name);
+uint32_t world_resource_count(const struct world *world);
 struct bytes world_resource_name(const struct world *world, uint32_t resource);
 
 /* Marks that some scenario must reach (STYLE 34): counted in the world by a name hash, reported by
  * run; the catalogue is made from the sources by a test. */
 #define COVER(world, name) world_cover((world), (name), sizeof(name) - 1)
 void world_cover(struct world *world, const char *name, size_t size);
+
+/* A mark that was reached. Marks stand in the order in which they were first reached. */
+struct world_mark {
+    uint64_t hash;    /* digest_bytes of the name */
+    const char *name; /* of size bytes; the literal of the COVER */
+    size_t size;
+    uint64_t count;
+};
+uint32_t world_mark_count(const struct world *world);
+const struct world_mark *world_mark_at(const struct world *world, uint32_t index);
+
+/* How often a mark was reached, by the hash of its name. */
+uint64_t world_mark_reached(const struct world *world, uint64_t hash);
 
 #endif

@@ -1,0 +1,265 @@
+#include "sim/world.h"
+
+#include "sinks/base/digest.h"
+
+#include <string.h>
+
+#define TABLE_COUNT_MIN 32u
+
+struct resource_name {
+    uint64_t hash;
+    struct bytes name; /* in the arena */
+};
+
+/* Names by number - 1, and an open-addressed index over them that is at most half full. */
+struct world_resources {
+    struct resource_name *names;
+    uint32_t *index; /* number of the resource, 0 empty */
+    uint32_t count;
+    uint32_t capacity; /* of names, a power of two; the index has twice as many places */
+};
+
+struct world_marks {
+    struct world_mark *marks;
+    uint32_t *index; /* place of the mark + 1, 0 empty */
+    uint32_t count;
+    uint32_t capacity;
+};
+
+void world_init(struct world *world,
+                struct arena *arena,
+                struct choice *choice,
+                struct sched *sched,
+                struct journal *journal,
+                struct trace *trace,
+                struct fault *fault)
+{
+    *world = (struct world){
+        .arena = arena,
+        .choice = choice,
+        .sched = sched,
+        .journal = journal,
+        .trace = trace,
+        .fault = fault,
+        .resources = arena_take_zeroed(arena, sizeof(struct world_resources)),
+        .marks = arena_take_zeroed(arena, sizeof(struct world_marks)),
+    };
+    const uint32_t run_node = world_add_node(world, lane_make(LANE_RUN, 0));
+    CHECK(run_node == 0);
+}
+
+uint32_t world_add_node(struct world *world, lane who)
+{
+    CHECK(world->node_count < WORLD_NODE_MAX);
+    struct world_node *node = &world->nodes[world->node_count];
+    *node = (struct world_node){.lane = who};
+    clock_init(&node->clock);
+    world->node_count++;
+    return world->node_count - 1;
+}
+
+nanos world_now(const struct world *world)
+{
+    return world->sched->now;
+}
+
+/* --- journal and trace ------------------------------------------------------------------------- */
+
+/* Every field counts, each with an odd factor of its own, so that the products run side by side;
+ * the trace does the mixing. */
+static uint64_t entry_digest(const struct journal_entry *entry)
+{
+    const uint64_t who = (uint64_t)entry->record << 32 | (uint32_t)entry->lane << 16 |
+                         (uint32_t)entry->code << 8 | entry->kind;
+    const uint64_t what = (uint64_t)entry->resource << 32 | entry->request;
+    const uint64_t which = (uint64_t)entry->checkpoint << 32 | entry->generation;
+    const uint64_t whose = (uint64_t)entry->service << 16 | entry->attempt;
+    return who * UINT64_C(0x9e3779b97f4a7c15) + what * UINT64_C(0xbf58476d1ce4e5b9) +
+           which * UINT64_C(0x94d049bb133111eb) + whose * UINT64_C(0xd6e8feb86659fd93) +
+           entry->identity * UINT64_C(0xff51afd7ed558ccd) +
+           entry->value * UINT64_C(0xc4ceb9fe1a85ec53) + entry->a * UINT64_C(0x87c37b91114253d5) +
+           entry->b * UINT64_C(0x4cf5ad432745937f);
+}
+
+uint32_t world_note(struct world *world, struct journal_entry entry)
+{
+    const nanos now = world->sched->now;
+    entry.time = now;
+    trace_event(world->trace, TRACE_JOURNAL, now, 0, world->journal->count, entry_digest(&entry));
+    return journal_append(world->journal, &entry);
+}
+
+/* --- tables by hash ---------------------------------------------------------------------------- */
+
+/* Tables keep their items in order of arrival; the index over them is made anew when they grow. */
+static uint32_t first_place(uint64_t hash, uint32_t capacity)
+{
+    return (uint32_t)hash & (capacity * 2 - 1);
+}
+
+static uint32_t next_place(uint32_t place, uint32_t capacity)
+{
+    return (place + 1) & (capacity * 2 - 1);
+}
+
+static void index_add(uint32_t *index, uint32_t capacity, uint64_t hash, uint32_t number)
+{
+    uint32_t place = first_place(hash, capacity);
+    while (index[place] != 0) {
+        place = next_place(place, capacity);
+    }
+    index[place] = number;
+}
+
+/* Move items to twice the room, and take an empty index for it. */
+static void *
+grow_table(struct arena *arena, void *items, uint32_t **index, uint32_t *capacity, size_t item_size)
+{
+    const uint32_t old = *capacity;
+    const uint32_t new = old == 0 ? TABLE_COUNT_MIN : old * 2;
+    CHECK(new > old);
+    void *grown = arena_take_recycled(arena, new *item_size);
+    const size_t index_size = new * 2 * sizeof(**index);
+    if (old != 0) {
+        memcpy(grown, items, old * item_size);
+        arena_give_recycled(arena, items, old * item_size);
+        arena_give_recycled(arena, *index, old * 2 * sizeof(**index));
+    }
+    *capacity = new;
+    *index = arena_take_recycled(arena, index_size);
+    memset(*index, 0, index_size);
+    return grown;
+}
+
+/* --- resources --------------------------------------------------------------------------------- */
+
+static uint32_t
+resource_find(const struct world_resources *resources, uint64_t hash, struct bytes name)
+{
+    if (resources->count == 0) {
+        return 0;
+    }
+    uint32_t place = first_place(hash, resources->capacity);
+    while (resources->index[place] != 0) {
+        const struct resource_name *known = &resources->names[resources->index[place] - 1];
+        if (known->hash == hash && bytes_equal(known->name, name)) {
+            return resources->index[place];
+        }
+        place = next_place(place, resources->capacity);
+    }
+    return 0;
+}
+
+static void resources_grow(struct world_resources *resources, struct arena *arena)
+{
+    resources->names = grow_table(arena,
+                                  resources->names,
+                                  &resources->index,
+                                  &resources->capacity,
+                                  sizeof(*resources->names));
+    for (uint32_t i = 0; i < resources->count; i++) {
+        index_add(resources->index, resources->capacity, resources->names[i].hash, i + 1);
+    }
+}
+
+static struct bytes copy_bytes(struct arena *arena, struct bytes source)
+{
+    if (source.size == 0) {
+        return (struct bytes){NULL, 0};
+    }
+    uint8_t *copy = arena_take(arena, source.size);
+    memcpy(copy, source.data, source.size);
+    return (struct bytes){copy, source.size};
+}
+
+uint32_t world_resource(struct world *world, struct bytes name)
+{
+    struct world_resources *resources = world->resources;
+    const uint64_t hash = digest_bytes(name);
+    const uint32_t known = resource_find(resources, hash, name);
+    if (known != 0) {
+        return known;
+    }
+    if (resources->count == resources->capacity) {
+        resources_grow(resources, world->arena);
+    }
+    resources->names[resources->count] =
+        (struct resource_name){hash, copy_bytes(world->arena, name)};
+    resources->count++;
+    index_add(resources->index, resources->capacity, hash, resources->count);
+    return resources->count;
+}
+
+uint32_t world_resource_count(const struct world *world)
+{
+    return world->resources->count;
+}
+
+struct bytes world_resource_name(const struct world *world, uint32_t resource)
+{
+    CHECK(resource > 0);
+    CHECK(resource <= world->resources->count);
+    return world->resources->names[resource - 1].name;
+}
+
+/* --- marks ------------------------------------------------------------------------------------- */
+
+static struct world_mark *mark_find(const struct world_marks *marks, uint64_t hash)
+{
+    if (marks->count == 0) {
+        return NULL;
+    }
+    uint32_t place = first_place(hash, marks->capacity);
+    while (marks->index[place] != 0) {
+        struct world_mark *mark = &marks->marks[marks->index[place] - 1];
+        if (mark->hash == hash) {
+            return mark;
+        }
+        place = next_place(place, marks->capacity);
+    }
+    return NULL;
+}
+
+static void marks_grow(struct world_marks *marks, struct arena *arena)
+{
+    marks->marks =
+        grow_table(arena, marks->marks, &marks->index, &marks->capacity, sizeof(*marks->marks));
+    for (uint32_t i = 0; i < marks->count; i++) {
+        index_add(marks->index, marks->capacity, marks->marks[i].hash, i + 1);
+    }
+}
+
+void world_cover(struct world *world, const char *name, size_t size)
+{
+    struct world_marks *marks = world->marks;
+    const uint64_t hash = digest_bytes((struct bytes){(const uint8_t *)name, size});
+    struct world_mark *mark = mark_find(marks, hash);
+    if (mark != NULL) {
+        mark->count++;
+        return;
+    }
+    if (marks->count == marks->capacity) {
+        marks_grow(marks, world->arena);
+    }
+    marks->marks[marks->count] =
+        (struct world_mark){.hash = hash, .name = name, .size = size, .count = 1};
+    marks->count++;
+    index_add(marks->index, marks->capacity, hash, marks->count);
+}
+
+uint32_t world_mark_count(const struct world *world)
+{
+    return world->marks->count;
+}
+
+const struct world_mark *world_mark_at(const struct world *world, uint32_t index)
+{
+    CHECK(index < world->marks->count);
+    return &world->marks->marks[index];
+}
+
+uint64_t world_mark_reached(const struct world *world, uint64_t hash)
+{
+    const struct world_mark *mark = mark_find(world->marks, hash);
+    return mark == NULL ? 0 : mark->count;
+}
