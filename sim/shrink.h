@@ -54,8 +54,8 @@ struct shrink_options {
 /* Bytes of memory that a search on a tape of so many entries wants; aligned to 16. */
 size_t shrink_memory_size(uint32_t entry_count, const struct shrink_options *options);
 
-/* Search. memory is what shrink_memory_size says and outlives the result; tape is only read, and its
- * identity is kept. Every candidate's run is up to the caller: it must not touch memory. */
+/* Search. memory is what shrink_memory_size says and outlives the result; tape is only read, and
+ * its identity is kept. A candidate's run must not touch memory. */
 void shrink_run(const struct tape *tape,
                 const struct shrink_options *options,
                 void *memory,
