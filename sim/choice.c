@@ -21,8 +21,8 @@
 #define NONCE_SUBTASK_BITS 12
 #define NONCE_ATTEMPT_BITS 20
 
-/* The draws of one (site, lane). The last mask and its sums are remembered, because a site is nearly
- * always asked with the same mask, and then most seeded draws end at outcome 0 without a loop. */
+/* The draws of one (site, lane). The last mask and its sums are remembered, because a site is
+ * nearly always asked with the same mask, and then most seeded draws end at 0 without a loop. */
 struct choice_slot {
     uint32_t site_lane;
     uint32_t draws; /* 0: the slot is empty */

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define CHOICE_MENU_MAX 32
-#define CHOICE_ALL UINT32_MAX
+#define CHOICE_ALL      UINT32_MAX
 
 /* 0 is no fault: calm or neutral outcomes. */
 enum fault_kind {
@@ -30,10 +30,10 @@ enum fault_kind {
 };
 
 struct choice_outcome {
-    const char *name;    /* unique within the menu; [a-z0-9_]+ */
-    uint16_t weight;     /* of the seeded generator; never on the tape */
-    uint8_t kind;        /* enum fault_kind */
-    const char *clause;  /* clause ids that license it, or NULL for outcome 0 and for order */
+    const char *name;   /* unique within the menu; [a-z0-9_]+ */
+    uint16_t weight;    /* of the seeded generator; never on the tape */
+    uint8_t kind;       /* enum fault_kind */
+    const char *clause; /* clause ids that license it, or NULL for outcome 0 and for order */
 };
 
 /* What a site's draws are about; spans group entries for the shrinker. */
@@ -55,7 +55,7 @@ struct choice_site {
     uint16_t outcome_count; /* 2..CHOICE_MENU_MAX */
     const char *name;       /* "link.fate", "cloudtasks.create.fate" */
     const struct choice_outcome *outcomes;
-    const char *sentence;   /* what the draw decides, for list sites */
+    const char *sentence; /* what the draw decides, for list sites */
 };
 
 /* All sites of the product, put together by the composition root. */
@@ -72,9 +72,9 @@ const struct choice_site *choice_site_by_name(const struct choice_registry *regi
 struct tape_entry {
     uint16_t key;
     lane lane;
-    uint32_t ordinal; /* counted per (site, lane) from 0 */
-    uint8_t bound;    /* menu size when recorded */
-    uint8_t value;    /* 1..bound-1 */
+    uint32_t ordinal;  /* counted per (site, lane) from 0 */
+    uint8_t bound;     /* menu size when recorded */
+    uint8_t value;     /* 1..bound-1 */
     uint8_t span_kind; /* not on disk: made anew by each run */
     uint32_t span;     /* not on disk: id within its kind */
     uint32_t position; /* not on disk: number of the draw within the run */
@@ -96,8 +96,8 @@ struct choice_offer {
     uint32_t value;
 };
 
-typedef uint32_t choice_policy(void *context, const struct choice_site *site, lane lane,
-                               uint32_t ordinal, uint32_t mask);
+typedef uint32_t choice_policy(
+    void *context, const struct choice_site *site, lane lane, uint32_t ordinal, uint32_t mask);
 
 enum choice_mode {
     CHOICE_CALM = 0, /* all zero */
@@ -108,15 +108,15 @@ enum choice_mode {
 
 struct choice_options {
     enum choice_mode mode;
-    uint64_t seed;            /* seeded: the run seed; its identity, too */
-    uint64_t identity;        /* other modes: key of nonces; a replay takes the tape's */
-    const struct tape *tape;  /* replay; borrowed for the run */
-    choice_policy *policy;    /* policy */
+    uint64_t seed;           /* seeded: the run seed; its identity, too */
+    uint64_t identity;       /* other modes: key of nonces; a replay takes the tape's */
+    const struct tape *tape; /* replay; borrowed for the run */
+    choice_policy *policy;   /* policy */
     void *policy_context;
-    uint32_t tape_cap;        /* entries recorded before the run stops with limit; 0: 4096 */
-    uint32_t offer_capacity;  /* 0: offers are not kept */
-    bool swarm;               /* seeded: derive on/off and strength of kinds from the seed */
-    uint32_t kinds_allowed;   /* swarm: bit per fault kind that may be on; 0: all */
+    uint32_t tape_cap;       /* entries recorded before the run stops with limit; 0: 4096 */
+    uint32_t offer_capacity; /* 0: offers are not kept */
+    bool swarm;              /* seeded: derive on/off and strength of kinds from the seed */
+    uint32_t kinds_allowed;  /* swarm: bit per fault kind that may be on; 0: all */
 };
 
 /* How a replay matched its tape. */
@@ -131,26 +131,26 @@ struct choice_alignment {
 
 struct choice {
     /* read */
-    struct tape recorded;             /* non-zero choices of this run, in draw order */
+    struct tape recorded; /* non-zero choices of this run, in draw order */
     struct choice_offer *offers;
-    uint32_t offer_count;             /* may exceed the capacity: then only counted */
-    uint32_t draws;                   /* draws so far */
-    uint64_t kinds_fired;             /* bit per fault kind that a non-zero value had */
+    uint32_t offer_count;                   /* may exceed the capacity: then only counted */
+    uint32_t draws;                         /* draws so far */
+    uint64_t kinds_fired;                   /* bit per fault kind that a non-zero value had */
     uint32_t kind_counts[FAULT_KIND_COUNT]; /* non-zero values by kind */
-    uint64_t digest;                  /* over all non-zero choices */
+    uint64_t digest;                        /* over all non-zero choices */
     uint64_t identity;
-    bool over_cap;                    /* a value met a full tape, became 0: the run must stop */
+    bool over_cap; /* a value met a full tape, became 0: the run must stop */
     /* private */
     struct choice_options options;
     struct arena *arena;
-    uint64_t seed_key;                /* mixed seed */
-    uint32_t offer_room;              /* offers there is memory for; grows to the capacity */
-    struct choice_slot *slots;        /* ordinals per (site, lane), open addressing */
+    uint64_t seed_key;         /* mixed seed */
+    uint32_t offer_room;       /* offers there is memory for; grows to the capacity */
+    struct choice_slot *slots; /* ordinals per (site, lane), open addressing */
     uint32_t slot_count;
     uint32_t slots_used;
     uint32_t replay_aligned;
     uint32_t replay_drifted;
-    uint32_t *replay_index;           /* hash index over the tape */
+    uint32_t *replay_index; /* hash index over the tape */
     uint32_t replay_index_size;
     uint16_t swarm_scale[FAULT_KIND_COUNT]; /* per kind: 0 off, 256 = weight as listed */
     uint8_t span_kind;
@@ -172,15 +172,17 @@ void choice_init(struct choice *choice, struct arena *arena, const struct choice
  * past the menu are ignored). A draw whose mask leaves only 0 counts as a draw, too. A policy or an
  * override that answers what is not offered is a CHECK. O(1). One call per full expression, never
  * as an argument (STYLE 39). */
-uint32_t choice_pick(struct choice *choice, const struct choice_site *site, lane lane,
-                     uint32_t mask);
+uint32_t
+choice_pick(struct choice *choice, const struct choice_site *site, lane lane, uint32_t mask);
 
 /* Set the span that following draws belong to (a request id, a crash number); SPAN_NONE ends it. */
 void choice_span(struct choice *choice, enum span_kind kind, uint32_t id);
 
 /* Pin the n-th draw of a site, which must not be past, to a value, for tests. It wins over every
  * mode and is recorded like any value. At most CHOICE_OVERRIDE_MAX. */
-void choice_override(struct choice *choice, const struct choice_site *site, uint32_t nth,
+void choice_override(struct choice *choice,
+                     const struct choice_site *site,
+                     uint32_t nth,
                      uint32_t value);
 
 /* How the replay matched so far; call after the run. */

@@ -33,15 +33,17 @@ struct tape_header {
 
 /* Where and why a tape could not be read. */
 struct tape_fault {
-    uint32_t line; /* from 1 */
+    uint32_t line;     /* from 1 */
     char message[200]; /* one line: place, value seen, what is allowed */
 };
 
 /* Write a tape as text, entries in their order in the tape (a recorded one is in draw order). Grows
  * nothing: measures when the writer's capacity is too small. An entry whose site or value the
- * registry does not know is a CHECK. header may be empty; a control character in it becomes '?'. */
-void tape_write_text(const struct tape *tape, const struct tape_header *header,
-                     const struct choice_registry *registry, struct byte_writer *writer);
+ * registry does not know is a CHECK. header may be empty; its control characters become '?'. */
+void tape_write_text(const struct tape *tape,
+                     const struct tape_header *header,
+                     const struct choice_registry *registry,
+                     struct byte_writer *writer);
 
 /* Read a tape from text into tape->entries (capacity set by the caller). Duplicate entries for one
  * (site, lane, ordinal), unknown sites, outcomes or lanes, values out of range are errors.
@@ -49,19 +51,22 @@ void tape_write_text(const struct tape *tape, const struct tape_header *header,
  * end line, an end line that counts more than there is, or an error in a last line that lacks its
  * newline). On error *fault says where, header and tape are unchanged but for the memory behind
  * tape->entries. Quadratic in the entries, for the duplicates. */
-MUST_USE enum err tape_read_text(struct bytes text, const struct choice_registry *registry,
-                                 struct tape *tape, struct tape_header *header,
+MUST_USE enum err tape_read_text(struct bytes text,
+                                 const struct choice_registry *registry,
+                                 struct tape *tape,
+                                 struct tape_header *header,
                                  struct tape_fault *fault);
 
-/* Binary: any bytes decode to some tape (for the fuzzer). 8 bytes per entry, little-endian: site key
- * (2 bytes; one the registry does not know is taken modulo its sites), lane (2; kind brought into
+/* Binary: any bytes decode to some tape (for the fuzzer). 8 bytes per entry, little-endian: site
+ * key (2 bytes; one the registry does not know is taken modulo its sites), lane (2; kind brought into
  * range), ordinal (3), value (1; modulo the menu, and 0 is no entry). A tail shorter than an entry
  * is ignored, later duplicates are dropped, reading stops at the tape's capacity. The identity is
  * not in it: reading keeps tape->identity. */
 void tape_read_fuzz(struct bytes source, const struct choice_registry *registry, struct tape *tape);
 
 /* Entries with ordinals from 2^24 on are left out. */
-void tape_write_fuzz(const struct tape *tape, const struct choice_registry *registry,
+void tape_write_fuzz(const struct tape *tape,
+                     const struct choice_registry *registry,
                      struct byte_writer *writer);
 
 #endif
