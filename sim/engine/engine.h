@@ -1,0 +1,316 @@
+/* Inside of the engine: its objects and how its files call each other. Not for outside use.
+ *
+ *   job.c          lives of the job: start, crash, stop, restart, rescale, completion
+ *   source.c       sources, channels, barrier alignment
+ *   half.c         the host of one half of a sink: events in, effects out
+ *   task.c         a subtask's thread: what may be delivered when
+ *   committer.c    the committer's collection (rules C1 to C6)
+ *   coordinator.c  checkpoints and notices
+ */
+#ifndef SIM_ENGINE_ENGINE_H
+#define SIM_ENGINE_ENGINE_H
+
+#include "sim/engine/job.h"
+
+/* What an engine event is about: low byte of its kind. Payload a is the object's number, b extra. */
+enum engine_event {
+    ENGINE_NONE = 0,
+    ENGINE_START,         /* a: attempt */
+    ENGINE_EMIT,          /* a: attempt, b: source */
+    ENGINE_BARRIER,       /* a: attempt, b: source | checkpoint << 32 */
+    ENGINE_TASK_OPEN,     /* a: attempt, b: task */
+    ENGINE_TASK_RUN,      /* a: attempt, b: task: deliver the next thing that may be delivered */
+    ENGINE_COMMITTER_RUN, /* a: attempt, b: committer: same for a committer on its own node */
+    ENGINE_TIMER,         /* a: half */
+    ENGINE_MORE,          /* a: half */
+    ENGINE_TICK,          /* a: attempt: trigger a checkpoint if due */
+    ENGINE_COMPLETE,      /* a: attempt, b: checkpoint whose parts have all arrived */
+    ENGINE_TIMEOUT,       /* a: attempt, b: checkpoint */
+    ENGINE_NOTICE,        /* a: attempt, b: task | checkpoint << 32 */
+    ENGINE_NOTICED,       /* a: attempt, b: packed stop: a crash is noticed */
+    ENGINE_CLOSE,         /* a: half */
+    ENGINE_CLOSE_BOUND,   /* a: half */
+    ENGINE_ZOMBIE_END,    /* a: half */
+    ENGINE_TASK_NUDGE,    /* a: attempt, b: task: late notices land */
+};
+
+enum half_role {
+    HALF_WRITER = 0,
+    HALF_COMMITTER,
+    HALF_POLICY,
+};
+
+/* One life of one half. Lives accumulate in job->halves; number is the index + 1 and is the link's
+ * sender handle. */
+struct half {
+    struct job *job;
+    const struct sink_half *type;
+    void *state;
+    struct sink_env env;
+    uint32_t number;
+    uint32_t node;
+    uint32_t subtask;
+    uint16_t attempt;
+    lane lane;
+    uint8_t role; /* enum half_role */
+    uint8_t phase; /* last tapped */
+    bool opened;
+    bool busy;
+    bool closing;  /* CLOSE was sent */
+    bool gone;     /* closed, crashed or forced: no step any more */
+    bool failed;
+    bool zombie;
+    bool zombie_starts; /* survives its attempt's end */
+    bool barrier_open;
+    bool commit_running;
+    bool record_open;      /* a record without an answer */
+    uint64_t barrier;      /* checkpoint being answered */
+    record_id record;      /* of record_open */
+    uint32_t nonces;
+    sched_handle timer;
+    sched_handle more;
+    sched_handle close_bound;
+    struct task *task_or_null;
+    struct committer *committer_or_null; /* of a committer half */
+};
+
+/* One item of a channel: kind in the high byte. */
+typedef uint64_t channel_item;
+enum channel_item_kind {
+    ITEM_NONE = 0,
+    ITEM_RECORD,  /* record id */
+    ITEM_BARRIER, /* checkpoint */
+    ITEM_END,
+};
+
+struct channel {
+    channel_item *ring;
+    uint32_t capacity; /* power of two */
+    uint32_t head;
+    uint32_t count;
+    bool ended;
+};
+
+struct source {
+    uint32_t index;
+    uint32_t node;
+    uint32_t next_split; /* rotation */
+    bool end_sent;
+    bool blocked;        /* waits for room in a channel */
+    sched_handle emit;
+};
+
+/* What waits for a committer: an envelope or a barrier from one subtask. */
+struct edge_item {
+    struct stored_request *request_or_null;
+    uint32_t checkpoint;
+};
+
+struct committer {
+    struct half *half;
+    struct job *job;
+    uint32_t index;
+    struct task *task_or_null;  /* chained with this task's writer */
+    uint32_t barriers_expected; /* writers that feed it */
+    struct stored_request **requests; /* collection, in order of checkpoint and arrival */
+    uint32_t request_count;
+    uint32_t request_capacity;
+    struct edge_item *edge; /* of a committer that is not chained */
+    uint32_t edge_count;
+    uint32_t edge_capacity;
+    uint32_t edge_head;
+    uint32_t barriers_seen[4]; /* by checkpoint modulo 4: writers whose barrier arrived */
+    uint32_t notice;           /* highest noticed checkpoint not yet handled */
+    uint32_t noticed;          /* highest handled */
+    uint32_t restored;         /* commit all up to this checkpoint before input; 0 done */
+    /* the commit that runs */
+    struct sink_commit_request *running;
+    uint8_t *signals;
+    uint32_t running_count;
+    uint32_t running_checkpoint;
+    uint32_t tries;
+    bool run_scheduled;
+    bool telling; /* CHECKPOINT_COMPLETE was told for the notice */
+};
+
+#define TASK_MAIL_MAX 64
+
+/* Verdicts of the policy on their way to the writer. */
+struct task_mail {
+    uint8_t kind; /* enum sink_event_kind */
+    uint64_t token;
+    uint32_t reason;
+};
+
+struct task {
+    struct job *job;
+    uint32_t index;
+    uint32_t node;
+    uint16_t attempt;
+    struct half *writer;
+    struct half *policy;
+    struct committer *committer_or_null; /* chained, or the one it feeds */
+    struct channel *channels;            /* one per source */
+    uint32_t channel_turn;
+    bool run_scheduled;
+    bool running;      /* both halves and restored commits are through: input flows */
+    bool end_delivered;
+    uint32_t notice;   /* highest notice the writer still has to get */
+    uint32_t noticed;
+    uint32_t last_barrier;
+    struct sink_piece *pieces; /* restored */
+    uint32_t piece_count;
+    struct task_mail mails[TASK_MAIL_MAX];
+    uint32_t mail_head;
+    uint32_t mail_count;
+};
+
+/* A checkpoint under way. */
+struct pending_checkpoint {
+    struct stored_checkpoint *stored;
+    uint32_t parts_missing;
+    nanos triggered_at;
+    sched_handle timeout;
+    bool completing;
+};
+
+#define CHECKPOINT_PENDING_MAX 4
+
+enum stop_state {
+    STOP_NONE = 0,
+    STOP_NOTICING, /* a crash happened and is not noticed yet */
+    STOP_CLOSING,  /* halves are being closed */
+    STOP_DOWN,     /* waiting for the start */
+};
+
+struct job {
+    struct world *world;
+    const struct job_config *config;
+    struct store *store;
+    struct link *link;
+    struct allocator allocator;
+    uint32_t coordinator_node;
+    uint32_t source_nodes[JOB_SOURCE_MAX];
+    uint32_t task_nodes[JOB_SUBTASK_MAX];
+    uint32_t committer_nodes[JOB_SUBTASK_MAX];
+    /* all lives of halves; index + 1 is the number */
+    struct half **halves;
+    uint32_t half_count;
+    uint32_t half_capacity;
+    struct sink_effects effects[2]; /* by depth of stepping: a policy steps inside a writer's */
+    uint32_t depth;
+    /* the attempt */
+    uint16_t attempt;
+    uint32_t subtasks;
+    uint32_t restored; /* checkpoint, 0 none */
+    struct source *sources;
+    struct task *tasks;
+    struct committer *committers;
+    uint32_t committer_count;
+    uint64_t *positions; /* per split: next to emit */
+    uint32_t emitted_left; /* records not emitted */
+    /* checkpoints */
+    struct pending_checkpoint pending[CHECKPOINT_PENDING_MAX];
+    uint32_t pending_count;
+    uint32_t piece_capacity[CHECKPOINT_PENDING_MAX];
+    bool tick_missed;
+    nanos last_completed_at;
+    sched_handle tick;
+    uint32_t failures; /* since the last completed checkpoint */
+    uint32_t covering; /* completed checkpoint that covers the whole log; 0 none */
+    /* stopping */
+    uint8_t stop;       /* enum stop_state */
+    uint8_t stop_cause; /* enum stop_cause */
+    uint32_t stop_reason;
+    uint32_t closes_open;
+    sched_handle start;
+    nanos down_until;   /* earliest start after an injected downtime */
+    nanos zombie_for;   /* life of zombies after the restart; 0 none */
+    uint32_t restarts;
+    uint32_t restarts_after_heal;
+    bool failed;
+    bool healed;
+};
+
+/* half.c */
+struct half *half_create(struct job *job, const struct sink_half *type, enum half_role role,
+                         uint32_t node, uint32_t subtask);
+void half_step(struct half *half, const struct sink_event *event);
+void half_tell(struct half *half, enum sink_event_kind kind, uint64_t checkpoint);
+void half_kill(struct half *half);  /* no step any more; memory given back; link forgets it */
+void half_close(struct half *half); /* sends CLOSE by an event of its own */
+bool half_is_idle(const struct half *half); /* may get a record, barrier, notice, commit */
+void half_event(struct half *half, enum engine_event what);
+
+/* task.c */
+void task_create(struct job *job, uint32_t index);
+void task_open(struct task *task);
+void task_schedule(struct task *task);    /* run soon if there is something to deliver */
+void task_run(struct task *task);
+void task_progress(struct task *task);    /* after a step: mails, opening, schedule */
+void task_barrier_done(struct task *task, uint64_t checkpoint);
+void task_stage(struct task *task, struct sink_committable *first);
+void task_policy_handle(struct task *task, const struct sink_effect *effect);
+void task_mail(struct task *task, enum sink_event_kind kind, uint64_t token, uint32_t reason);
+bool task_is_done(const struct task *task); /* idle, nothing waits */
+
+/* source.c */
+void source_create(struct job *job, uint32_t index);
+void source_emit(struct source *source, struct job *job);
+void source_barrier(struct source *source, struct job *job, uint32_t checkpoint);
+void source_wake(struct job *job, uint32_t index);
+bool channel_is_empty(const struct channel *channel);
+channel_item channel_head(const struct channel *channel);
+channel_item channel_pop(struct channel *channel);
+void channel_init(struct channel *channel, struct job *job);
+#define ITEM(kind, value) (((uint64_t)(kind) << 56) | (uint64_t)(value))
+#define ITEM_KIND(item) ((uint32_t)((item) >> 56))
+#define ITEM_VALUE(item) ((uint32_t)(item))
+
+/* committer.c */
+void committer_create(struct job *job, uint32_t index);
+void committer_open(struct committer *committer);
+void committer_schedule(struct committer *committer);
+bool committer_step_once(struct committer *committer); /* start what may start; true if it did */
+bool committer_has_work(const struct committer *committer);
+void committer_receive(struct committer *committer, struct stored_request *request);
+void committer_restore(struct committer *committer, const struct stored_collection *collection);
+void committer_edge(struct committer *committer, struct stored_request *request_or_null,
+                    uint32_t checkpoint);
+void committer_snapshot(struct committer *committer, uint32_t checkpoint);
+void committer_notice(struct committer *committer, uint32_t checkpoint);
+void committer_returned(struct committer *committer);
+void committer_signal(struct committer *committer, uint32_t request, uint8_t how);
+
+/* coordinator.c */
+void coordinator_start(struct job *job);
+void coordinator_tick(struct job *job);
+void coordinator_part(struct job *job, uint32_t checkpoint); /* one part arrived */
+void coordinator_complete_event(struct job *job, uint32_t checkpoint);
+void coordinator_timeout(struct job *job, uint32_t checkpoint);
+void coordinator_notice_event(struct job *job, uint32_t task, uint32_t checkpoint);
+void coordinator_stop(struct job *job); /* abort what is under way */
+void coordinator_piece(struct job *job, uint32_t checkpoint, uint32_t subtask, struct bytes piece);
+struct pending_checkpoint *coordinator_pending(struct job *job, uint32_t checkpoint);
+
+/* job.c */
+void job_fail(struct job *job, enum stop_cause cause, uint32_t reason);
+void job_half_closed(struct job *job);
+bool job_is_live(const struct job *job); /* an attempt runs and is not being stopped */
+struct bytes job_copy(struct job *job, struct bytes source); /* into the arena, for good */
+bool job_is_chained(const struct job *job);
+sched_handle job_schedule(struct job *job, uint32_t node, enum engine_event what, nanos due,
+                          uint64_t a, uint64_t b);
+uint32_t job_note(struct job *job, struct journal_entry entry);
+uint32_t engine_pick(struct job *job, uint32_t site, lane lane, uint32_t wanted);
+
+enum engine_site {
+#define OUT(name, weight, kind, clause)
+#define SITE(constant, key, name, sentence, outcomes) constant,
+#include "sim/engine/sites.def"
+#undef SITE
+#undef OUT
+    ENGINE_SITE_COUNT,
+};
+
+#endif

@@ -1,0 +1,468 @@
+/* The host of one half of a sink: hands it events and carries out its effects, in their order.
+ * What a half must not do is noted as a broken contract rule and judged by the oracle contract; the
+ * effect is carried out all the same where that is possible, so that its consequences show. */
+#include "sim/engine/engine.h"
+
+#include "sinks/base/digest.h"
+
+#include <string.h>
+
+#define SEND_ROOM 32u /* sends in one step; the rest waits for MORE */
+
+static const enum lane_kind LANE_OF_ROLE[] = {
+    [HALF_WRITER] = LANE_WRITER, [HALF_COMMITTER] = LANE_COMMITTER, [HALF_POLICY] = LANE_POLICY};
+
+static void note_half(struct half *half, enum journal_kind kind, uint8_t code, uint64_t a)
+{
+    (void)job_note(half->job, (struct journal_entry){.kind = (uint8_t)kind, .code = code,
+                                                     .lane = half->lane, .attempt = half->attempt,
+                                                     .a = a});
+}
+
+static void broke(struct half *half, enum contract_rule rule, uint64_t detail)
+{
+    note_half(half, HOST_CONTRACT, (uint8_t)rule, detail);
+}
+
+static void register_half(struct job *job, struct half *half)
+{
+    if (job->half_count == job->half_capacity) {
+        uint32_t capacity = job->half_capacity == 0 ? 16 : job->half_capacity * 2;
+        struct half **halves = arena_take(job->world->arena, capacity * sizeof(struct half *));
+        for (uint32_t i = 0; i < job->half_count; i++) {
+            halves[i] = job->halves[i];
+        }
+        job->halves = halves;
+        job->half_capacity = capacity;
+    }
+    job->halves[job->half_count] = half;
+    job->half_count++;
+    half->number = job->half_count;
+}
+
+struct half *half_create(struct job *job, const struct sink_half *type, enum half_role role,
+                         uint32_t node, uint32_t subtask)
+{
+    struct half *half = arena_take_zeroed(job->world->arena, sizeof(*half));
+    half->job = job;
+    half->type = type;
+    half->role = (uint8_t)role;
+    half->node = node;
+    half->subtask = subtask;
+    half->attempt = job->attempt;
+    half->lane = lane_make(LANE_OF_ROLE[role], subtask);
+    half->env = (struct sink_env){.allocator = &job->allocator,
+                                  .options = job->config->options,
+                                  .user = job->config->user,
+                                  .job = &job->config->facts,
+                                  .subtask = subtask,
+                                  .parallelism = job->subtasks};
+    register_half(job, half);
+    half->state = arena_take_recycled(job->world->arena, type->state_size);
+    memset(half->state, 0, type->state_size);
+    if (type->init(half->state, &half->env) != ERR_OK) {
+        half->failed = true;
+    }
+    return half;
+}
+
+/* What an orphan does still reaches the wire, but no longer the engine. */
+static bool is_orphan(const struct half *half)
+{
+    return half->zombie || half->attempt != half->job->attempt || !job_is_live(half->job);
+}
+
+static record_id record_of_token(const struct half *half, uint64_t token)
+{
+    record_id record = (record_id)token;
+    bool known = record >= 1 && record <= half->job->config->log->record_count &&
+                 (token >> 32) == half->attempt;
+    return known ? record : 0;
+}
+
+static void note_record(struct half *half, enum journal_kind kind, uint64_t token, uint32_t reason)
+{
+    record_id record = record_of_token(half, token);
+    if (record == 0) {
+        broke(half, CONTRACT_UNKNOWN_TOKEN, token);
+        return;
+    }
+    (void)job_note(half->job,
+                   (struct journal_entry){.kind = (uint8_t)kind, .code = (uint8_t)reason,
+                                          .lane = half->lane, .attempt = half->attempt,
+                                          .record = record});
+}
+
+/* The answer to the record at hand. */
+static void answer_record(struct half *half, enum journal_kind kind, uint64_t token)
+{
+    if (!half->record_open || (record_id)token != half->record) {
+        broke(half, CONTRACT_UNKNOWN_TOKEN, token);
+        return;
+    }
+    half->record_open = false;
+    note_record(half, kind, token, 0);
+}
+
+static void apply_send(struct half *half, const struct port_envelope *envelope)
+{
+    struct job *job = half->job;
+    if (envelope->kind == PORT_CANCEL) {
+        if (!link_cancel(job->link, half->number, envelope->request)) {
+            broke(half, CONTRACT_UNKNOWN_REQUEST, envelope->request);
+        }
+        return;
+    }
+    if (half->closing) {
+        broke(half, half->gone ? CONTRACT_SEND_AFTER_CLOSED : CONTRACT_SEND_AFTER_CLOSE,
+              envelope->request);
+    }
+    (void)link_send(job->link, half->node, half->number, half->lane, half->attempt, envelope);
+}
+
+static void clear_timer(struct half *half)
+{
+    if (half->timer != SCHED_NONE) {
+        sched_cancel(half->job->world->sched, half->timer);
+        half->timer = SCHED_NONE;
+    }
+}
+
+static void apply_timer(struct half *half, nanos min, nanos max)
+{
+    clear_timer(half);
+    nanos delay = min;
+    if (max > min) {
+        uint32_t where = engine_pick(half->job, ENGINE_SITE_TIMER, half->lane, CHOICE_ALL);
+        delay = where == 0 ? min : where == 1 ? min + (max - min) / 2 : max;
+    }
+    nanos due = nanos_add(world_now(half->job->world), delay);
+    half->timer = job_schedule(half->job, half->node, ENGINE_TIMER, due, half->number, 0);
+}
+
+static void apply_failed_record(struct half *half, const struct sink_effect *effect)
+{
+    uint64_t token = effect->u.failed.token;
+    if (half->record_open && (record_id)token == half->record) {
+        half->record_open = false;
+    }
+    note_record(half, HOST_RECORD_FAILED, token, effect->u.failed.reason);
+    task_policy_handle(half->task_or_null, effect);
+}
+
+static void apply_policy_flush(struct half *half)
+{
+    half_tell(half->task_or_null->policy, SINK_EVENT_FLUSH, 0);
+}
+
+static void apply_policy_verdict(struct half *half, const struct sink_effect *effect)
+{
+    struct task *task = half->task_or_null;
+    if (effect->kind == SINK_EFFECT_POLICY_DROPPED) {
+        note_record(half, HOST_DROPPED, effect->u.token, 0);
+        task_mail(task, SINK_EVENT_POLICY_DROPPED, effect->u.token, 0);
+    } else if (effect->kind == SINK_EFFECT_POLICY_FLUSHED) {
+        note_half(half, HOST_POLICY_FLUSHED, 0, 0);
+        task_mail(task, SINK_EVENT_POLICY_FLUSHED, 0, 0);
+    } else {
+        task_mail(task, SINK_EVENT_POLICY_FAILED, effect->u.failed.token,
+                  effect->u.failed.reason);
+    }
+}
+
+static void apply_piece(struct half *half, struct bytes piece)
+{
+    if (!half->barrier_open) {
+        broke(half, CONTRACT_STATE_OUTSIDE_BARRIER, 0);
+        return;
+    }
+    (void)job_note(half->job, (struct journal_entry){.kind = HOST_STATE_PIECE, .lane = half->lane,
+                                                     .attempt = half->attempt,
+                                                     .checkpoint = (uint32_t)half->barrier,
+                                                     .value = digest_bytes(piece)});
+    if (!is_orphan(half)) {
+        coordinator_piece(half->job, (uint32_t)half->barrier, half->subtask, piece);
+    }
+}
+
+static void release_committables(struct half *half, struct sink_committable *first)
+{
+    while (first != NULL) {
+        struct sink_committable *next = first->next;
+        allocator_give(&half->job->allocator, first, first->block_size);
+        first = next;
+    }
+}
+
+static void apply_committables(struct half *half, struct sink_committable *first)
+{
+    if (!half->barrier_open) {
+        broke(half, CONTRACT_STATE_OUTSIDE_BARRIER, 0);
+    } else if (!is_orphan(half)) {
+        task_stage(half->task_or_null, first);
+    }
+    release_committables(half, first);
+}
+
+static void apply_barrier_done(struct half *half, uint64_t checkpoint)
+{
+    if (!half->barrier_open) {
+        broke(half, CONTRACT_BARRIER_DONE_WITHOUT_BARRIER, checkpoint);
+        return;
+    }
+    if (checkpoint != half->barrier) {
+        broke(half, CONTRACT_TWO_BARRIER_ANSWERS, checkpoint);
+        return;
+    }
+    half->barrier_open = false;
+    (void)job_note(half->job, (struct journal_entry){.kind = HOST_BARRIER_DONE, .lane = half->lane,
+                                                     .attempt = half->attempt,
+                                                     .checkpoint = (uint32_t)checkpoint});
+    if (!is_orphan(half)) {
+        task_barrier_done(half->task_or_null, checkpoint);
+    }
+}
+
+static void apply_commit(struct half *half, const struct sink_effect *effect)
+{
+    if (!half->commit_running) {
+        broke(half, CONTRACT_RETURN_WITHOUT_COMMIT, 0);
+        return;
+    }
+    struct committer *committer = half->committer_or_null;
+    if (effect->kind == SINK_EFFECT_COMMIT_RETURNED) {
+        half->commit_running = false;
+        if (!is_orphan(half)) {
+            committer_returned(committer);
+        }
+        return;
+    }
+    if (is_orphan(half)) {
+        return; /* its collection belongs to the replacement */
+    }
+    if (effect->u.signal.request >= committer->running_count) {
+        broke(half, CONTRACT_UNKNOWN_REQUEST, effect->u.signal.request);
+        return;
+    }
+    committer_signal(committer, effect->u.signal.request, effect->u.signal.how);
+}
+
+static void apply_closed(struct half *half)
+{
+    note_half(half, HOST_CLOSED, 0, 0);
+    bool asked = half->closing;
+    half_kill(half);
+    if (asked && half->attempt == half->job->attempt && !half->zombie) {
+        job_half_closed(half->job);
+    }
+}
+
+static void apply_fail(struct half *half, const struct sink_effect *effect)
+{
+    half->failed = true;
+    clear_timer(half);
+    note_half(half, HOST_HALF_FAILED, (uint8_t)effect->u.fail.reason,
+              port_status_first(&effect->u.fail.status));
+    if (!is_orphan(half)) {
+        job_fail(half->job, STOP_CAUSE_SINK, effect->u.fail.reason);
+    }
+}
+
+static void apply_one(struct half *half, const struct sink_effect *effect)
+{
+    switch ((enum sink_effect_kind)effect->kind) {
+    case SINK_EFFECT_NONE:
+        break;
+    case SINK_EFFECT_OPENED:
+        half->opened = true;
+        note_half(half, HOST_OPENED, 0, 0);
+        break;
+    case SINK_EFFECT_SEND:
+        apply_send(half, &effect->u.send);
+        break;
+    case SINK_EFFECT_TIMER:
+        apply_timer(half, effect->u.timer.min, effect->u.timer.max);
+        break;
+    case SINK_EFFECT_TIMER_CLEAR:
+        clear_timer(half);
+        break;
+    case SINK_EFFECT_BUSY:
+        half->busy = true;
+        break;
+    case SINK_EFFECT_READY:
+        half->busy = false;
+        break;
+    case SINK_EFFECT_ACCEPTED:
+        answer_record(half, HOST_ACCEPTED, effect->u.token);
+        break;
+    case SINK_EFFECT_SKIPPED:
+        answer_record(half, HOST_SKIPPED, effect->u.token);
+        break;
+    case SINK_EFFECT_RECORD_FAILED:
+        apply_failed_record(half, effect);
+        break;
+    case SINK_EFFECT_POLICY_FLUSH:
+        apply_policy_flush(half);
+        break;
+    case SINK_EFFECT_POLICY_DROPPED:
+    case SINK_EFFECT_POLICY_FAILED:
+    case SINK_EFFECT_POLICY_FLUSHED:
+        apply_policy_verdict(half, effect);
+        break;
+    case SINK_EFFECT_STATE_PIECE:
+        apply_piece(half, effect->u.piece);
+        break;
+    case SINK_EFFECT_COMMITTABLES:
+        apply_committables(half, effect->u.committables);
+        break;
+    case SINK_EFFECT_BARRIER_DONE:
+        apply_barrier_done(half, effect->u.checkpoint);
+        break;
+    case SINK_EFFECT_SIGNAL:
+    case SINK_EFFECT_COMMIT_RETURNED:
+        apply_commit(half, effect);
+        break;
+    case SINK_EFFECT_SETTLE:
+        broke(half, CONTRACT_UNKNOWN_TOKEN, effect->u.settle.token); /* no operator runs here */
+        break;
+    case SINK_EFFECT_CLOSED:
+        apply_closed(half);
+        break;
+    case SINK_EFFECT_FAIL:
+        apply_fail(half, effect);
+        break;
+    case SINK_EFFECT_TAP:
+        if (effect->u.tap.what == SINK_TAP_PHASE) {
+            half->phase = (uint8_t)effect->u.tap.index;
+        }
+        break;
+    case SINK_EFFECT_KIND_COUNT:
+        UNREACHABLE();
+    }
+}
+
+static void apply(struct half *half, const struct sink_effects *effects)
+{
+    for (uint32_t i = 0; i < effects->count; i++) {
+        apply_one(half, &effects->items[i]);
+    }
+    if (effects->overflowed) {
+        broke(half, CONTRACT_EFFECTS_OVERFLOW, effects->count);
+    }
+    if (effects->more && !half->gone && half->more == SCHED_NONE) {
+        half->more = job_schedule(half->job, half->node, ENGINE_MORE, world_now(half->job->world),
+                                  half->number, 0);
+    }
+}
+
+void half_step(struct half *half, const struct sink_event *event)
+{
+    if (half->gone || (half->failed && event->kind != SINK_EVENT_CLOSE)) {
+        return;
+    }
+    struct job *job = half->job;
+    CHECK(job->depth < ARRAY_COUNT(job->effects));
+    struct sink_effects *effects = &job->effects[job->depth];
+    effects->count = 0;
+    effects->send_room = SEND_ROOM;
+    effects->more = false;
+    effects->overflowed = false;
+    nanos now = world_now(job->world);
+    struct sink_now at = {.monotonic = now,
+                          .wall = clock_wall(&job->world->nodes[half->node].clock, now)};
+    at.nonce = choice_nonce(job->world->choice, half->attempt, half->number, half->nonces);
+    half->nonces++;
+    job->depth++;
+    half->type->step(half->state, &at, event, effects);
+    apply(half, effects);
+    job->depth--;
+    if (job->depth == 0) {
+        if (half->task_or_null != NULL) {
+            task_progress(half->task_or_null);
+        } else if (half->committer_or_null != NULL) {
+            committer_schedule(half->committer_or_null);
+        }
+    }
+}
+
+void half_tell(struct half *half, enum sink_event_kind kind, uint64_t checkpoint)
+{
+    struct sink_event event = {.kind = (uint8_t)kind};
+    event.u.checkpoint = checkpoint;
+    half_step(half, &event);
+}
+
+bool half_is_idle(const struct half *half)
+{
+    return half->opened && !half->busy && !half->barrier_open && !half->record_open &&
+           !half->commit_running && !half->closing && !half->failed && !half->gone;
+}
+
+void half_kill(struct half *half)
+{
+    if (half->gone) {
+        return;
+    }
+    half->gone = true;
+    clear_timer(half);
+    struct sched *sched = half->job->world->sched;
+    if (half->more != SCHED_NONE) {
+        sched_cancel(sched, half->more);
+        half->more = SCHED_NONE;
+    }
+    if (half->close_bound != SCHED_NONE) {
+        sched_cancel(sched, half->close_bound);
+        half->close_bound = SCHED_NONE;
+    }
+    link_forget(half->job->link, half->number);
+    half->type->fini(half->state);
+    arena_give_recycled(half->job->world->arena, half->state, half->type->state_size);
+    half->state = NULL;
+}
+
+void half_close(struct half *half)
+{
+    CHECK(!half->closing);
+    half->closing = true;
+    (void)job_schedule(half->job, half->node, ENGINE_CLOSE, world_now(half->job->world),
+                       half->number, 0);
+}
+
+static void send_close(struct half *half)
+{
+    note_half(half, HOST_CLOSE, 0, 0);
+    nanos bound = half->job->config->close_bound == 0 ? SECONDS(180) : half->job->config->close_bound;
+    half->close_bound = job_schedule(half->job, half->node, ENGINE_CLOSE_BOUND,
+                                     nanos_add(world_now(half->job->world), bound), half->number, 0);
+    half_tell(half, SINK_EVENT_CLOSE, 0);
+}
+
+static void give_up_closing(struct half *half)
+{
+    half->close_bound = SCHED_NONE;
+    broke(half, CONTRACT_CLOSE_UNANSWERED, 0);
+    half_kill(half);
+    job_half_closed(half->job);
+}
+
+void half_event(struct half *half, enum engine_event what)
+{
+    if (half->gone) {
+        return;
+    }
+    if (what == ENGINE_TIMER) {
+        half->timer = SCHED_NONE;
+        half_tell(half, SINK_EVENT_TIMER, 0);
+    } else if (what == ENGINE_MORE) {
+        half->more = SCHED_NONE;
+        half_tell(half, SINK_EVENT_MORE, 0);
+    } else if (what == ENGINE_CLOSE) {
+        send_close(half);
+    } else if (what == ENGINE_CLOSE_BOUND) {
+        give_up_closing(half);
+    } else {
+        CHECK(what == ENGINE_ZOMBIE_END);
+        note_half(half, HOST_ZOMBIE_ENDED, 0, 0);
+        half_kill(half);
+    }
+}

@@ -1,0 +1,26 @@
+#include "sim/engine/engine.h"
+
+#define OUT(text, odds, fault, clauses) {.name = (text), .weight = (odds), .kind = (fault), .clause = (clauses)},
+#define SITE(constant, number, text, sentence_text, outcomes_list)                                 \
+    static const struct choice_outcome constant##_OUTCOMES[] = {outcomes_list};
+#include "sim/engine/sites.def"
+#undef SITE
+#define SITE(constant, number, text, sentence_text, outcomes_list)                                 \
+    [constant] = {.key = (number),                                                                 \
+                  .outcome_count = (uint16_t)ARRAY_COUNT(constant##_OUTCOMES),                     \
+                  .name = (text),                                                                  \
+                  .outcomes = constant##_OUTCOMES,                                                 \
+                  .sentence = (sentence_text)},
+const struct choice_site engine_sites[] = {
+#include "sim/engine/sites.def"
+};
+#undef SITE
+#undef OUT
+
+const size_t engine_site_count = ARRAY_COUNT(engine_sites);
+
+uint32_t engine_pick(struct job *job, uint32_t site, lane lane, uint32_t wanted)
+{
+    CHECK(site < ENGINE_SITE_COUNT);
+    return fault_pick(job->world->fault, &engine_sites[site], lane, wanted);
+}

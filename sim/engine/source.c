@@ -1,0 +1,177 @@
+/* Sources and channels. A source owns the splits whose number is its own modulo the number of
+ * sources, and reads them in rotation. A channel holds records, barriers and the end of input, in
+ * order; a full channel stops its source, as back pressure does. */
+#include "sim/engine/engine.h"
+
+#include "sinks/base/digest.h"
+
+#define BARRIER_ROOM 16u /* items a channel holds beyond its capacity in records */
+
+static uint32_t power_of_two_at_least(uint32_t value)
+{
+    uint32_t power = 1;
+    while (power < value) {
+        power *= 2;
+    }
+    return power;
+}
+
+static uint32_t record_capacity(const struct job *job)
+{
+    return job->config->channel_capacity == 0 ? 16 : job->config->channel_capacity;
+}
+
+void channel_init(struct channel *channel, struct job *job)
+{
+    uint32_t capacity = power_of_two_at_least(record_capacity(job) + BARRIER_ROOM);
+    *channel = (struct channel){.capacity = capacity};
+    channel->ring = arena_take(job->world->arena, capacity * sizeof(channel->ring[0]));
+}
+
+bool channel_is_empty(const struct channel *channel)
+{
+    return channel->count == 0;
+}
+
+channel_item channel_head(const struct channel *channel)
+{
+    CHECK(channel->count > 0);
+    return channel->ring[channel->head];
+}
+
+channel_item channel_pop(struct channel *channel)
+{
+    channel_item item = channel_head(channel);
+    channel->head = (channel->head + 1) & (channel->capacity - 1);
+    channel->count--;
+    return item;
+}
+
+static void channel_push(struct channel *channel, channel_item item)
+{
+    CHECK(channel->count < channel->capacity);
+    channel->ring[(channel->head + channel->count) & (channel->capacity - 1)] = item;
+    channel->count++;
+}
+
+void source_create(struct job *job, uint32_t index)
+{
+    job->sources[index] = (struct source){
+        .index = index, .node = job->source_nodes[index], .next_split = index};
+    job->sources[index].emit = job_schedule(job, job->source_nodes[index], ENGINE_EMIT,
+                                            world_now(job->world), job->attempt, index);
+}
+
+static bool split_is_exhausted(const struct job *job, uint32_t split)
+{
+    const struct source_log *log = job->config->log;
+    return job->positions[split] >= log->split_starts[split + 1] - log->split_starts[split];
+}
+
+/* The next split of the rotation that still has records, or the split count when none has. */
+static uint32_t next_split(const struct source *source, const struct job *job)
+{
+    const struct source_log *log = job->config->log;
+    uint32_t split = source->next_split;
+    uint32_t step = job->config->sources;
+    for (uint32_t seen = source->index; seen < log->split_count; seen += step) {
+        if (split >= log->split_count) {
+            split = source->index;
+        }
+        if (!split_is_exhausted(job, split)) {
+            return split;
+        }
+        split += step;
+    }
+    return log->split_count;
+}
+
+static uint32_t route(const struct job *job, uint32_t split, uint32_t record_index)
+{
+    const struct sink_record *record = &job->config->log->records[record_index].record;
+    switch ((enum job_routing)job->config->routing) {
+    case JOB_ROUTE_FORWARD:
+        return split % job->subtasks;
+    case JOB_ROUTE_HASH:
+        return (uint32_t)(digest_bytes(record->key) % job->subtasks);
+    case JOB_ROUTE_ROUND_ROBIN:
+        return (uint32_t)((job->positions[split] + split) % job->subtasks);
+    }
+    UNREACHABLE();
+}
+
+/* Emit one record; false when there is none or its channel is full. */
+static bool emit_one(struct source *source, struct job *job)
+{
+    const struct source_log *log = job->config->log;
+    uint32_t split = next_split(source, job);
+    if (split == log->split_count) {
+        return false;
+    }
+    uint32_t index = log->split_starts[split] + (uint32_t)job->positions[split];
+    struct task *task = &job->tasks[route(job, split, index)];
+    struct channel *channel = &task->channels[source->index];
+    if (channel->count >= record_capacity(job)) {
+        source->blocked = true;
+        return false;
+    }
+    channel_push(channel, ITEM(ITEM_RECORD, index + 1));
+    job->positions[split]++;
+    job->emitted_left--;
+    source->next_split = split + job->config->sources;
+    task_schedule(task);
+    return true;
+}
+
+static void broadcast(struct source *source, struct job *job, channel_item item)
+{
+    for (uint32_t i = 0; i < job->subtasks; i++) {
+        channel_push(&job->tasks[i].channels[source->index], item);
+        task_schedule(&job->tasks[i]);
+    }
+}
+
+void source_emit(struct source *source, struct job *job)
+{
+    source->emit = SCHED_NONE;
+    for (uint32_t i = 0; i < job->config->record_burst; i++) {
+        if (!emit_one(source, job)) {
+            break;
+        }
+    }
+    if (source->blocked) {
+        return;
+    }
+    if (next_split(source, job) == job->config->log->split_count) {
+        if (job->config->bounded && !source->end_sent) {
+            source->end_sent = true;
+            broadcast(source, job, ITEM(ITEM_END, 0));
+        }
+        return;
+    }
+    nanos due = nanos_add(world_now(job->world), job->config->record_interval);
+    source->emit = job_schedule(job, source->node, ENGINE_EMIT, due, job->attempt, source->index);
+}
+
+void source_wake(struct job *job, uint32_t index)
+{
+    struct source *source = &job->sources[index];
+    if (!source->blocked) {
+        return;
+    }
+    source->blocked = false;
+    source->emit = job_schedule(job, source->node, ENGINE_EMIT, world_now(job->world),
+                                job->attempt, index);
+}
+
+void source_barrier(struct source *source, struct job *job, uint32_t checkpoint)
+{
+    struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
+    if (pending != NULL) {
+        for (uint32_t split = source->index; split < job->config->log->split_count;
+             split += job->config->sources) {
+            pending->stored->positions[split] = job->positions[split];
+        }
+    }
+    broadcast(source, job, ITEM(ITEM_BARRIER, checkpoint));
+}
