@@ -33,7 +33,7 @@ struct choice_slot {
 
 static const char *const kind_names[] = {
     [FAULT_NONE] = "none",
-#define X(constant, name, is_fault, sentence) [constant] = name,
+#define X(constant, name, is_fault, sentence) [constant] = (name),
 #include "sim/fault_kinds.def"
 #undef X
 };

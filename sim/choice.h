@@ -97,7 +97,7 @@ struct choice_offer {
 };
 
 typedef uint32_t choice_policy(
-    void *context, const struct choice_site *site, lane lane, uint32_t ordinal, uint32_t mask);
+    void *context, const struct choice_site *site, lane who, uint32_t ordinal, uint32_t mask);
 
 enum choice_mode {
     CHOICE_CALM = 0, /* all zero */
@@ -173,7 +173,7 @@ void choice_init(struct choice *choice, struct arena *arena, const struct choice
  * override that answers what is not offered is a CHECK. O(1). One call per full expression, never
  * as an argument (STYLE 39). */
 uint32_t
-choice_pick(struct choice *choice, const struct choice_site *site, lane lane, uint32_t mask);
+choice_pick(struct choice *choice, const struct choice_site *site, lane who, uint32_t mask);
 
 /* Set the span that following draws belong to (a request id, a crash number); SPAN_NONE ends it. */
 void choice_span(struct choice *choice, enum span_kind kind, uint32_t id);

@@ -30,13 +30,13 @@ typedef uint16_t lane;
 #define LANE_NAME_SIZE 24
 
 lane lane_make(enum lane_kind kind, uint32_t index);
-enum lane_kind lane_kind_of(lane lane);
-uint32_t lane_index_of(lane lane);
+enum lane_kind lane_kind_of(lane who);
+uint32_t lane_index_of(lane who);
 
 /* Write "writer0" and a NUL to name. */
-void lane_name(lane lane, char name[LANE_NAME_SIZE]);
+void lane_name(lane who, char name[LANE_NAME_SIZE]);
 
 /* Read "writer0". ERR_OK or ERR_INVALID. */
-MUST_USE enum err lane_parse(struct bytes text, lane *lane);
+MUST_USE enum err lane_parse(struct bytes text, lane *who);
 
 #endif
