@@ -169,8 +169,8 @@ static void assert_holds_just(const struct tape *tape, const struct trial *trial
     for (uint32_t i = 0; i < trial->needed_count; i++) {
         const struct tape_entry *entry = find(tape, trial->needed[i]);
 
-        assert_non_null(entry);
-        assert_int_equal(entry->value, trial->least[i]);
+        /* The least of each is not 0. */
+        assert_int_equal(entry == NULL ? 0 : entry->value, trial->least[i]);
     }
 }
 
