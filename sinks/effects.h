@@ -31,6 +31,17 @@ static inline bool effects_has_room(struct sink_effects *effects)
     return false;
 }
 
+/* True when a loop that appends may go on for one more turn of up to 8 effects; otherwise asks the
+ * host for MORE. */
+static inline bool effects_has_space(struct sink_effects *effects)
+{
+    if (effects->count + 16 < effects->capacity) {
+        return true;
+    }
+    effects->more = true;
+    return false;
+}
+
 /* Send; the caller has asked effects_has_room. */
 static inline void effects_send(struct sink_effects *effects, const struct port_envelope *envelope)
 {
@@ -101,6 +112,11 @@ static inline void effects_fail(struct sink_effects *effects,
     effect->u.fail.reason = (uint32_t)reason;
     if (status_or_null != NULL) {
         effect->u.fail.status = *status_or_null;
+        for (uint8_t i = 0; i < effect->u.fail.status.count; i++) {
+            /* Details die with the answer. */
+            effect->u.fail.status.causes[i].detail_message_or_null = NULL;
+            effect->u.fail.status.causes[i].detail_or_null = NULL;
+        }
     }
     effect->u.fail.message = message;
 }

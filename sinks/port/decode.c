@@ -24,6 +24,7 @@ struct decoder {
     struct block_size size;
     struct block block;
     bool build;
+    bool views; /* bytes point into the source */
     uint32_t depth;
     struct decode_frame frames[PORT_FRAMES_MAX];
 };
@@ -111,7 +112,7 @@ static enum err decode_bytes(struct decoder *decoder,
         decoder->size.bytes += source.size;
         return field->type == PORT_BYTES || bytes_is_utf8(source) ? ERR_OK : ERR_INVALID;
     }
-    const struct bytes copy = block_copy(&decoder->block, source);
+    const struct bytes copy = decoder->views ? source : block_copy(&decoder->block, source);
     if (field->type != PORT_TEXTS) {
         memcpy(frame->value + field->offset, &copy, sizeof(copy));
         return ERR_OK;
@@ -249,6 +250,10 @@ static enum err decode_field(struct decoder *decoder, struct decode_frame *frame
 static enum err
 decode_pass(struct decoder *decoder, const struct port_message *message, struct bytes source)
 {
+    static const uint8_t nothing[1] = {0};
+    if (source.size == 0) {
+        source.data = nothing;
+    }
     begin_message(decoder, 0, message, source);
     for (;;) {
         struct decode_frame *frame = &decoder->frames[decoder->depth];
@@ -268,21 +273,40 @@ decode_pass(struct decoder *decoder, const struct port_message *message, struct 
     }
 }
 
+/* Validate and measure. */
+static enum err
+measure(struct decoder *decoder, const struct port_message *message, struct bytes source)
+{
+    if (source.size > UINT32_MAX) {
+        return ERR_INVALID;
+    }
+    decoder->build = false;
+    decoder->size = (struct block_size){0};
+    return decode_pass(decoder, message, source);
+}
+
+/* Build what has been validated and measured. */
+static void build(struct decoder *decoder,
+                  const struct port_message *message,
+                  struct bytes source,
+                  uint8_t *memory)
+{
+    decoder->build = true;
+    decoder->block = (struct block){.memory = memory, .bytes_used = decoder->size.structs};
+    const enum err err = decode_pass(decoder, message, source);
+    CHECK(err == ERR_OK);
+    CHECK(decoder->block.structs_used <= decoder->size.structs);
+}
+
 enum err port_decode(const struct port_message *message,
                      struct bytes source,
                      const struct allocator *allocator,
                      void **value,
                      size_t *block_size)
 {
-    static const uint8_t nothing[1] = {0};
-    if (source.size > UINT32_MAX) {
-        return ERR_INVALID;
-    }
-    if (source.size == 0) {
-        source.data = nothing;
-    }
-    struct decoder decoder = {.build = false};
-    const enum err err = decode_pass(&decoder, message, source);
+    struct decoder decoder;
+    decoder.views = false;
+    const enum err err = measure(&decoder, message, source);
     if (err != ERR_OK) {
         return err;
     }
@@ -291,13 +315,32 @@ enum err port_decode(const struct port_message *message,
     if (memory == NULL) {
         return ERR_LIMIT;
     }
-    decoder.build = true;
-    decoder.block = (struct block){.memory = memory, .bytes_used = decoder.size.structs};
-    const enum err second = decode_pass(&decoder, message, source);
-    CHECK(second == ERR_OK);
-    CHECK(decoder.block.structs_used <= decoder.size.structs);
+    build(&decoder, message, source, memory);
     CHECK(decoder.block.bytes_used == size);
     *value = memory;
     *block_size = size;
     return ERR_OK;
+}
+
+enum err port_view_size(const struct port_message *message, struct bytes source, size_t *block_size)
+{
+    struct decoder decoder;
+    decoder.views = true;
+    const enum err err = measure(&decoder, message, source);
+    if (err == ERR_OK) {
+        *block_size = decoder.size.structs;
+    }
+    return err;
+}
+
+void *port_view_into(const struct port_message *message,
+                     struct bytes source,
+                     void *block,
+                     size_t block_size)
+{
+    struct decoder decoder;
+    decoder.views = true;
+    decoder.size = (struct block_size){.structs = block_size};
+    build(&decoder, message, source, block);
+    return block;
 }

@@ -80,6 +80,17 @@ MUST_USE enum err port_decode(const struct port_message *message,
                               void **value,
                               size_t *block_size);
 
+/* Decode like port_decode, but let bytes and texts point into source, which must then outlive the
+ * message: the block holds only structs and arrays. port_view_size validates all and measures
+ * (ERR_OK, ERR_INVALID, ERR_TRUNCATED); port_view_into builds from a source that was validated, in a
+ * block aligned for any type, and returns the struct, which is the block's first. */
+MUST_USE enum err
+port_view_size(const struct port_message *message, struct bytes source, size_t *block_size);
+void *port_view_into(const struct port_message *message,
+                     struct bytes source,
+                     void *block,
+                     size_t block_size);
+
 /* Deep copy into one block. Measure first; the block must be aligned for any type. */
 size_t port_clone_size(const struct port_message *message, const void *value);
 void *port_clone_into(const struct port_message *message,

@@ -1,0 +1,137 @@
+#include "sinks/cloudtasks/envelope.h"
+
+#include "sinks/base/check.h"
+#include "sinks/base/digest.h"
+#include "sinks/port/cloudtasks.h"
+
+#define NAME_TAG 0x0au /* field 1, length-delimited */
+
+static size_t varint_size(size_t value)
+{
+    size_t size = 1;
+    while (value >= 0x80) {
+        value >>= 7;
+        size++;
+    }
+    return size;
+}
+
+size_t envelope_task_size(size_t name_size, size_t payload_size)
+{
+    return 1 + varint_size(name_size) + name_size + payload_size;
+}
+
+size_t envelope_size(size_t queue_size, size_t task_size)
+{
+    return ENVELOPE_VERSION_SIZE + ENVELOPE_FIXED_SIZE + queue_size + task_size;
+}
+
+struct bytes envelope_encode(const struct envelope_parts *parts, uint8_t *data)
+{
+    const size_t name_size = identity_name_size(parts->queue, parts->identity);
+    const size_t task_size = envelope_task_size(name_size, parts->payload.size);
+    CHECK(parts->queue.size <= ENVELOPE_PART_SIZE_MAX);
+    CHECK(task_size <= ENVELOPE_PART_SIZE_MAX);
+    CHECK(parts->deadline_ms > parts->origin_ms);
+    CHECK(parts->deadline_ms <= ENVELOPE_MS_MAX);
+    struct byte_writer writer;
+    byte_writer_init(&writer, data, envelope_size(parts->queue.size, task_size));
+    byte_writer_u32_be(&writer, ENVELOPE_VERSION);
+    byte_writer_u32_be(&writer, ENVELOPE_MAGIC);
+    byte_writer_u32_be(&writer, (uint32_t)parts->queue.size);
+    byte_writer_bytes(&writer, parts->queue);
+    byte_writer_u64_be(&writer, parts->origin_ms);
+    byte_writer_u64_be(&writer, parts->deadline_ms);
+    byte_writer_u32_be(&writer, (uint32_t)task_size);
+    byte_writer_u8(&writer, NAME_TAG);
+    byte_writer_varint(&writer, name_size);
+    const struct bytes name = {data + writer.size, name_size};
+    identity_write_name(&writer, parts->queue, parts->identity);
+    byte_writer_bytes(&writer, parts->payload);
+    const struct bytes frame = {data + ENVELOPE_VERSION_SIZE, writer.size - ENVELOPE_VERSION_SIZE};
+    byte_writer_u32_be(&writer, digest_checksum(frame));
+    CHECK(!writer.overflowed);
+    CHECK(writer.size == writer.capacity);
+    return name;
+}
+
+/* The name of a task, which stands first in its wire form; empty if it does not. */
+static struct bytes name_of(struct bytes task)
+{
+    struct byte_reader reader;
+    byte_reader_init(&reader, task);
+    if (byte_reader_u8(&reader) != NAME_TAG) {
+        return (struct bytes){0};
+    }
+    const uint64_t size = byte_reader_varint(&reader);
+    if (size > byte_reader_left(&reader)) {
+        return (struct bytes){0};
+    }
+    return byte_reader_bytes(&reader, (size_t)size);
+}
+
+static struct bytes read_part(struct byte_reader *reader, bool *fits)
+{
+    const uint32_t size = byte_reader_u32_be(reader);
+    *fits = *fits && size >= 1 && size <= ENVELOPE_PART_SIZE_MAX;
+    return byte_reader_bytes(reader, *fits ? size : 0);
+}
+
+static enum err check_contents(const struct envelope *envelope)
+{
+    size_t view_size = 0;
+    if (!bytes_is_utf8(envelope->queue) || envelope->deadline_ms <= envelope->origin_ms ||
+        envelope->deadline_ms > ENVELOPE_MS_MAX) {
+        return ERR_INVALID;
+    }
+    if (!identity_name_is_valid(envelope->queue, envelope->name)) {
+        return ERR_INVALID;
+    }
+    return port_view_size(&cloudtasks_task_message, envelope->task, &view_size) == ERR_OK
+               ? ERR_OK
+               : ERR_INVALID;
+}
+
+enum err envelope_decode(struct bytes source, struct envelope *envelope)
+{
+    struct byte_reader reader;
+    bool fits = true;
+    byte_reader_init(&reader, source);
+    const uint32_t version = byte_reader_u32_be(&reader);
+    if (reader.failed) {
+        return ERR_TRUNCATED;
+    }
+    if (version != ENVELOPE_VERSION) {
+        return ERR_VERSION;
+    }
+    const uint32_t magic = byte_reader_u32_be(&reader);
+    if (!reader.failed && magic != ENVELOPE_MAGIC) {
+        return ERR_CORRUPT;
+    }
+    struct envelope found = {0};
+    found.queue = read_part(&reader, &fits);
+    if (!reader.failed && !fits) {
+        return ERR_INVALID;
+    }
+    found.origin_ms = byte_reader_u64_be(&reader);
+    found.deadline_ms = byte_reader_u64_be(&reader);
+    found.task = read_part(&reader, &fits);
+    if (!reader.failed && !fits) {
+        return ERR_INVALID;
+    }
+    const size_t frame_size = reader.offset - ENVELOPE_VERSION_SIZE;
+    const uint32_t checksum = byte_reader_u32_be(&reader);
+    if (reader.failed) {
+        return ERR_TRUNCATED;
+    }
+    const struct bytes frame = {source.data + ENVELOPE_VERSION_SIZE, frame_size};
+    if (byte_reader_left(&reader) != 0 || checksum != digest_checksum(frame)) {
+        return ERR_CORRUPT;
+    }
+    found.name = name_of(found.task);
+    const enum err err = check_contents(&found);
+    if (err == ERR_OK) {
+        *envelope = found;
+    }
+    return err;
+}

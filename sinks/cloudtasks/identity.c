@@ -1,0 +1,65 @@
+#include "sinks/cloudtasks/identity.h"
+
+#include "sinks/base/check.h"
+#include "sinks/base/digest.h"
+#include "sinks/base/sha256.h"
+
+static const char tasks_segment[] = "/tasks/";
+#define TASKS_SEGMENT_SIZE (sizeof(tasks_segment) - 1)
+
+void identity_of_key(struct identity *identity, struct bytes key)
+{
+    uint8_t digest[SHA256_SIZE];
+    CHECK(key.size > 0);
+    sha256(key, digest);
+    bytes_to_hex((struct bytes){digest, sizeof(digest)}, identity->text);
+    identity->size = IDENTITY_KEYED_SIZE;
+}
+
+void identity_of_nonce(struct identity *identity, uint64_t nonce)
+{
+    uint8_t random[16];
+    struct byte_writer writer;
+    byte_writer_init(&writer, random, sizeof(random));
+    byte_writer_u64_be(&writer, digest_mix(nonce + 1));
+    byte_writer_u64_be(&writer, digest_mix(nonce + 2));
+    bytes_to_hex(byte_writer_view(&writer), identity->text);
+    identity->size = IDENTITY_RANDOM_SIZE;
+}
+
+size_t identity_name_size(struct bytes queue, const struct identity *identity)
+{
+    return queue.size + TASKS_SEGMENT_SIZE + identity->size;
+}
+
+void identity_write_name(struct byte_writer *writer,
+                         struct bytes queue,
+                         const struct identity *identity)
+{
+    byte_writer_bytes(writer, queue);
+    byte_writer_text(writer, tasks_segment);
+    byte_writer_bytes(writer, (struct bytes){(const uint8_t *)identity->text, identity->size});
+}
+
+static bool is_hex(struct bytes text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        const uint8_t byte = text.data[i];
+        if (!((byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f'))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool identity_name_is_valid(struct bytes queue, struct bytes name)
+{
+    const size_t prefix = queue.size + TASKS_SEGMENT_SIZE;
+    if (name.size != prefix + IDENTITY_RANDOM_SIZE && name.size != prefix + IDENTITY_KEYED_SIZE) {
+        return false;
+    }
+    return bytes_equal((struct bytes){name.data, queue.size}, queue) &&
+           bytes_equal((struct bytes){name.data + queue.size, TASKS_SEGMENT_SIZE},
+                       bytes_of_text(tasks_segment)) &&
+           is_hex((struct bytes){name.data + prefix, name.size - prefix});
+}
