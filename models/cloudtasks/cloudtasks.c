@@ -1,0 +1,544 @@
+/* The model of Cloud Tasks (clauses.def).
+ *
+ * Guarantees modelled. CreateTask needs a queue (CT-01) and a well-formed task (CT-02, CT-08, CT-09,
+ * T11). A name belongs to at most one live task, and a create that meets it, or meets a name that is
+ * still remembered, is ALREADY_EXISTS and changes nothing (CT-03, CT-04). Protection starts when the
+ * task is gone (CT-05) and lasts for at least an hour. A request takes effect in one piece, so of
+ * concurrent creates of one name exactly one wins. A task is dispatched at least once, until its
+ * handler answers 2xx (CT-12, CT-13), unless it is deleted, purged or too old (CT-07, CT-19, CT-20).
+ * A paused queue takes tasks and dispatches none (CT-10).
+ *
+ * Freedoms taken. The length of protection: per reading of CT-06, and within the reading "up to 24
+ * hours" per name. A second dispatch, an overlapping one, one that fails first, a late one (CT-12 to
+ * CT-15). The minute that a purge may take (CT-20). What CreateQueue says soon after DeleteQueue
+ * (CT-21). Whether names outlive their queue or a purge is open: they do, but for the adversary.
+ * Observed only: both of two concurrent creates answered OK, with one task (T5).
+ *
+ * Faults offered. Per call: lost, answered too late to be heard, applied after the caller gave up,
+ * refused, applied under an ambiguous code, refused inside another error, an outage of several calls,
+ * a queue that wakes (CT-11, CT-23, CT-26, X-03 to X-05). From outside: pause, absence, waking, purge,
+ * deletion with re-creation, a shorter tombstone_ttl; each group only where an option offers it, for
+ * most claims end there.
+ *
+ * Not modelled. ListTasks, batches, rates and quotas as numbers, queue-level targets, queue.yaml,
+ * views with bodies: answers carry names, times and counts. Handlers fail at most once per task. See
+ * clauses.def for the reasons.
+ *
+ * Entries. Resource: the task's full name, generation: tasks that had the name so far, value: the
+ * task's body, or without one its URL. WORLD_CREATED, then WORLD_VISIBLE to class task; WORLD_VISIBLE
+ * to class handler each time the handler does its work; WORLD_REMOVED, WORLD_EXPIRED when the release
+ * of the name is seen; WORLD_CHANGED with a queue as resource; WORLD_REFUSED.
+ */
+#include "models/cloudtasks/cloudtasks.h"
+
+#include "models/cloudtasks/state.h"
+#include "sinks/base/digest.h"
+
+#define SITES_DEF  "models/cloudtasks/sites.def"
+#define SITES_NAME cloudtasks_model_sites
+#include "models/site_tables.def"
+
+#define TASK_SIZE_KB_100_BYTES ((size_t)100000)
+#define TASK_SIZE_MIB_1_BYTES  ((size_t)1 << 20)
+
+uint32_t cloudtasks_draw(struct cloudtasks *state, enum cloudtasks_site site, uint32_t wanted)
+{
+    return fault_pick(state->env.world->fault, &cloudtasks_model_sites[site], state->lane, wanted);
+}
+
+uint32_t cloudtasks_reading(struct cloudtasks *state,
+                            enum cloudtasks_option option,
+                            enum cloudtasks_site site,
+                            uint8_t *settled)
+{
+    if (*settled == 0) {
+        const uint64_t pinned = cloudtasks_option(state, option);
+        *settled =
+            pinned > 0 ? (uint8_t)pinned : (uint8_t)(1 + cloudtasks_draw(state, site, CHOICE_ALL));
+    }
+    return *settled - 1u;
+}
+
+nanos cloudtasks_wall(const struct cloudtasks *state)
+{
+    const struct world *world = state->env.world;
+    return clock_wall(&world->nodes[state->env.node].clock, world_now(world));
+}
+
+void cloudtasks_note(struct cloudtasks *state, const struct model_effect *effect)
+{
+    const uint64_t what = (uint64_t)effect->kind << 8 | effect->code;
+    const uint64_t whom = (uint64_t)effect->resource << 32 | effect->generation;
+    state->digest = digest_fold(digest_fold(state->digest, what), whom);
+    (void)model_note(&state->env, effect);
+}
+
+/* --- answers -------------------------------------------------------------------------------------- */
+
+static void refuse(struct cloudtasks *state,
+                   const struct model_request *request,
+                   uint32_t resource_or_0,
+                   enum port_code code,
+                   struct model_replies *replies)
+{
+    cloudtasks_note(state,
+                    &(struct model_effect){.kind = WORLD_REFUSED,
+                                           .code = (uint8_t)code,
+                                           .resource = resource_or_0,
+                                           .request_or_null = request});
+    model_reply(replies, code, NULL);
+}
+
+static struct cloudtasks_timestamp timestamp_of(nanos wall)
+{
+    return (struct cloudtasks_timestamp){(int64_t)(wall / NANOS_PER_S),
+                                         (uint32_t)(wall % NANOS_PER_S)};
+}
+
+static struct cloudtasks_duration duration_of(nanos length)
+{
+    return (struct cloudtasks_duration){(int64_t)(length / NANOS_PER_S),
+                                        (uint32_t)(length % NANOS_PER_S)};
+}
+
+/* The create time goes to seconds (CT-08). */
+static void
+reply_task(struct cloudtasks *state, const struct task *task, struct model_replies *replies)
+{
+    const struct world *world = state->env.world;
+    const nanos created =
+        clock_wall(&world->nodes[state->env.node].clock, task->created_at) / NANOS_PER_S;
+    state->times[0] = timestamp_of(task->due_wall);
+    state->times[1] = (struct cloudtasks_timestamp){(int64_t)created, 0};
+    state->durations[0] = duration_of(task->dispatch_deadline);
+    state->task_answer = (struct cloudtasks_task){
+        .name = world_resource_name(world, task->resource),
+        .schedule_time = &state->times[0],
+        .create_time = &state->times[1],
+        .dispatch_deadline = &state->durations[0],
+        .dispatch_count = task->attempts,
+    };
+    model_reply(replies, PORT_OK, &state->task_answer);
+}
+
+static void
+reply_queue(struct cloudtasks *state, const struct queue *queue, struct model_replies *replies)
+{
+    state->durations[0] = duration_of(cloudtasks_option(state, OPTION_TASK_TTL));
+    state->durations[1] = duration_of(queue->tombstone_ttl);
+    state->queue_answer = (struct cloudtasks_queue){
+        .name = queue->name,
+        .state = queue->paused ? CLOUDTASKS_QUEUE_PAUSED : CLOUDTASKS_QUEUE_RUNNING,
+        .task_ttl = &state->durations[0],
+        .tombstone_ttl = queue->tombstone_ttl == 0 ? NULL : &state->durations[1],
+    };
+    model_reply(replies, PORT_OK, &state->queue_answer);
+}
+
+/* --- tasks ---------------------------------------------------------------------------------------- */
+
+static size_t task_size_max(struct cloudtasks *state, const struct cloudtasks_task *task)
+{
+    if (port_encoded_size(&cloudtasks_task_message, task) <= TASK_SIZE_KB_100_BYTES) {
+        return TASK_SIZE_KB_100_BYTES; /* no reading refuses it */
+    }
+    const uint32_t reading = cloudtasks_reading(
+        state, OPTION_TASK_SIZE_READING, SITE_TASK_SIZE_READING, &state->task_size_reading);
+    return reading == TASK_SIZE_KB_100 ? TASK_SIZE_KB_100_BYTES : TASK_SIZE_MIB_1_BYTES;
+}
+
+/* The name is taken. If this request was under way when the task was made, both may have been told
+ * OK (T5); it is one task all the same. */
+static void refuse_live(struct cloudtasks *state,
+                        const struct task *task,
+                        const struct model_request *request,
+                        struct model_replies *replies)
+{
+    COVER(state->env.world, "cloudtasks_name_live");
+    if (request->issued <= task->created_at &&
+        cloudtasks_draw(state, SITE_DOUBLE_OK, CHOICE_ALL) == DOUBLE_OK_OK) {
+        reply_task(state, task, replies);
+        return;
+    }
+    refuse(state, request, task->resource, PORT_ALREADY_EXISTS, replies);
+}
+
+static void make_task(struct cloudtasks *state,
+                      struct queue *queue,
+                      uint32_t resource,
+                      const struct model_request *request,
+                      struct model_replies *replies)
+{
+    const struct cloudtasks_create_task_request *asked = request->payload;
+    struct task *task = cloudtasks_task_find_or_make(state, resource);
+    if (task_is_live(task)) {
+        refuse_live(state, task, request, replies);
+        return;
+    }
+    if (cloudtasks_name_is_held(state, task)) {
+        refuse(state, request, resource, PORT_ALREADY_EXISTS, replies);
+        return;
+    }
+    cloudtasks_dispatch_stop(state, task);
+    cloudtasks_task_create(state, task, queue, asked->task, request);
+    cloudtasks_dispatch_start(state, task);
+    reply_task(state, task, replies);
+    cloudtasks_admin_created(state, queue);
+}
+
+/* The order of the checks is the decision table of the clause catalogue. */
+static void create_task(struct cloudtasks *state,
+                        const struct model_request *request,
+                        struct model_replies *replies)
+{
+    const struct cloudtasks_create_task_request *asked = request->payload;
+    struct queue *queue = cloudtasks_queue_find(state, asked->parent);
+    if (queue == NULL) {
+        const bool valid = cloudtasks_queue_name_is_valid(asked->parent);
+        refuse(state, request, 0, valid ? PORT_NOT_FOUND : PORT_INVALID_ARGUMENT, replies);
+        return;
+    }
+    const struct cloudtasks_task *task = asked->task;
+    if (task == NULL ||
+        !cloudtasks_task_is_valid(task, cloudtasks_wall(state), task_size_max(state, task)) ||
+        (task->name.size > 0 && !cloudtasks_task_name_is_valid(task->name, queue->name))) {
+        refuse(state, request, 0, PORT_INVALID_ARGUMENT, replies);
+        return;
+    }
+    const uint32_t resource = task->name.size > 0 ? world_resource(state->env.world, task->name)
+                                                  : cloudtasks_assign_name(state, queue);
+    make_task(state, queue, resource, request, replies);
+}
+
+/* The live task of a name; refuses the request and gives NULL if there is none. A task that was done
+ * or deleted is as absent as one that never was (CT-17, CT-19). */
+static struct task *live_task(struct cloudtasks *state,
+                              struct bytes name,
+                              const struct model_request *request,
+                              struct model_replies *replies)
+{
+    const uint32_t resource = world_resource(state->env.world, name);
+    struct task *task = cloudtasks_task_find(state, resource);
+    if (task != NULL && task_is_live(task) && !task->queue->waking) {
+        return task;
+    }
+    refuse(state, request, resource, PORT_NOT_FOUND, replies);
+    return NULL;
+}
+
+static void get_task(struct cloudtasks *state,
+                     const struct model_request *request,
+                     struct model_replies *replies)
+{
+    const struct cloudtasks_get_task_request *asked = request->payload;
+    const struct task *task = live_task(state, asked->name, request, replies);
+    if (task != NULL) {
+        reply_task(state, task, replies);
+    }
+}
+
+static void delete_task(struct cloudtasks *state,
+                        const struct model_request *request,
+                        struct model_replies *replies)
+{
+    const struct cloudtasks_delete_task_request *asked = request->payload;
+    struct task *task = live_task(state, asked->name, request, replies);
+    if (task != NULL) {
+        cloudtasks_dispatch_end(state, task, CAUSE_DELETED, request);
+        model_reply(replies, PORT_OK, NULL);
+    }
+}
+
+static void run_task(struct cloudtasks *state,
+                     const struct model_request *request,
+                     struct model_replies *replies)
+{
+    const struct cloudtasks_run_task_request *asked = request->payload;
+    struct task *task = live_task(state, asked->name, request, replies);
+    if (task != NULL) {
+        reply_task(state, task, replies);
+        cloudtasks_dispatch_force(state, task);
+    }
+}
+
+/* --- queues --------------------------------------------------------------------------------------- */
+
+static struct queue *seen_queue(struct cloudtasks *state,
+                                struct bytes name,
+                                const struct model_request *request,
+                                struct model_replies *replies)
+{
+    struct queue *queue = cloudtasks_queue_find(state, name);
+    if (queue == NULL) {
+        refuse(state, request, 0, PORT_NOT_FOUND, replies);
+    }
+    return queue;
+}
+
+static void get_queue(struct cloudtasks *state,
+                      const struct model_request *request,
+                      struct model_replies *replies)
+{
+    const struct cloudtasks_get_queue_request *asked = request->payload;
+    if (cloudtasks_option(state, OPTION_QUEUE_READABLE) == 0) {
+        refuse(state, request, 0, PORT_PERMISSION_DENIED, replies);
+        return;
+    }
+    const struct queue *queue = seen_queue(state, asked->name, request, replies);
+    if (queue != NULL) {
+        reply_queue(state, queue, replies);
+    }
+}
+
+static void create_queue(struct cloudtasks *state,
+                         const struct model_request *request,
+                         struct model_replies *replies)
+{
+    const struct cloudtasks_create_queue_request *asked = request->payload;
+    struct queue *queue = NULL;
+    const enum port_code code = cloudtasks_queue_create(state, asked, &queue);
+    if (code != PORT_OK) {
+        refuse(state, request, 0, code, replies);
+    } else if (queue != NULL) {
+        reply_queue(state, queue, replies);
+    } else {
+        model_reply(replies, PORT_OK, asked->queue); /* looks made, and is not (CT-21) */
+    }
+}
+
+static void delete_queue(struct cloudtasks *state,
+                         const struct model_request *request,
+                         struct model_replies *replies)
+{
+    const struct cloudtasks_delete_queue_request *asked = request->payload;
+    struct queue *queue = seen_queue(state, asked->name, request, replies);
+    if (queue != NULL) {
+        cloudtasks_queue_delete(state, queue, request);
+        model_reply(replies, PORT_OK, NULL);
+    }
+}
+
+static void pause_queue(struct cloudtasks *state,
+                        const struct model_request *request,
+                        struct model_replies *replies)
+{
+    const struct cloudtasks_pause_queue_request *asked = request->payload;
+    struct queue *queue = seen_queue(state, asked->name, request, replies);
+    if (queue != NULL) {
+        cloudtasks_queue_pause(state, queue, request);
+        reply_queue(state, queue, replies);
+    }
+}
+
+static void resume_queue(struct cloudtasks *state,
+                         const struct model_request *request,
+                         struct model_replies *replies)
+{
+    const struct cloudtasks_resume_queue_request *asked = request->payload;
+    struct queue *queue = seen_queue(state, asked->name, request, replies);
+    if (queue != NULL) {
+        cloudtasks_queue_resume(state, queue, request);
+        reply_queue(state, queue, replies);
+    }
+}
+
+static void purge_queue(struct cloudtasks *state,
+                        const struct model_request *request,
+                        struct model_replies *replies)
+{
+    const struct cloudtasks_purge_queue_request *asked = request->payload;
+    struct queue *queue = seen_queue(state, asked->name, request, replies);
+    if (queue != NULL) {
+        cloudtasks_queue_purge(state, queue, request);
+        reply_queue(state, queue, replies);
+    }
+}
+
+static void list_tasks(struct cloudtasks *state,
+                       const struct model_request *request,
+                       struct model_replies *replies)
+{
+    refuse(state, request, 0, PORT_UNIMPLEMENTED, replies);
+}
+
+/* --- the type object ------------------------------------------------------------------------------ */
+
+typedef void method_handler(struct cloudtasks *state,
+                            const struct model_request *request,
+                            struct model_replies *replies);
+
+struct method {
+    const struct port_method *method;
+    method_handler *handler;
+};
+
+static const struct method methods[] = {
+    {&cloudtasks_create_task_method, create_task},
+    {&cloudtasks_get_task_method, get_task},
+    {&cloudtasks_delete_task_method, delete_task},
+    {&cloudtasks_list_tasks_method, list_tasks},
+    {&cloudtasks_run_task_method, run_task},
+    {&cloudtasks_get_queue_method, get_queue},
+    {&cloudtasks_create_queue_method, create_queue},
+    {&cloudtasks_delete_queue_method, delete_queue},
+    {&cloudtasks_pause_queue_method, pause_queue},
+    {&cloudtasks_resume_queue_method, resume_queue},
+    {&cloudtasks_purge_queue_method, purge_queue},
+};
+
+static void model_init(void *memory, const struct model_env *env)
+{
+    struct cloudtasks *state = memory;
+    state->env = *env;
+    state->lane = env->world->nodes[env->node].lane;
+    cloudtasks_queues_init(state);
+    cloudtasks_admin_init(state);
+}
+
+static void
+model_handle(void *memory, const struct model_request *request, struct model_replies *replies)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(methods); i++) {
+        if (methods[i].method == request->method) {
+            methods[i].handler(memory, request, replies);
+            return;
+        }
+    }
+    UNREACHABLE();
+}
+
+static struct task *task_of_event(struct cloudtasks *state, uint64_t resource, uint64_t generation)
+{
+    struct task *task = cloudtasks_task_find(state, narrow_u32(resource));
+    CHECK(task != NULL);
+    CHECK(task->generation == generation);
+    return task;
+}
+
+static struct queue *queue_of_event(struct cloudtasks *state, uint64_t resource)
+{
+    struct queue *queue = cloudtasks_queue_by_resource(state, narrow_u32(resource));
+    CHECK(queue != NULL);
+    return queue;
+}
+
+static void model_event(void *memory, uint8_t what, uint64_t a, uint64_t b)
+{
+    struct cloudtasks *state = memory;
+    switch ((enum cloudtasks_event)what) {
+    case EVENT_NONE:
+        break;
+    case EVENT_DISPATCH:
+    case EVENT_ANSWER:
+    case EVENT_DUPLICATE:
+        cloudtasks_dispatch_event(state, what, task_of_event(state, a, b));
+        return;
+    case EVENT_AGE:
+        cloudtasks_dispatch_age(state, queue_of_event(state, a));
+        return;
+    case EVENT_PURGE:
+    case EVENT_RESUME:
+    case EVENT_AWAKE:
+    case EVENT_RECREATE:
+        cloudtasks_queue_event(state, what, queue_of_event(state, a), b);
+        return;
+    }
+    UNREACHABLE();
+}
+
+static void model_heal(void *memory)
+{
+    cloudtasks_admin_heal(memory);
+}
+
+static uint32_t model_pending(const void *memory)
+{
+    const struct cloudtasks *state = memory;
+    return state->busy;
+}
+
+static uint64_t model_identity(const struct port_method *method, const void *payload)
+{
+    if (method != &cloudtasks_create_task_method) {
+        return 0;
+    }
+    const struct cloudtasks_create_task_request *asked = payload;
+    return asked->task == NULL || asked->task->name.size == 0 ? 0 : digest_bytes(asked->task->name);
+}
+
+static uint64_t model_digest(const void *memory)
+{
+    const struct cloudtasks *state = memory;
+    uint64_t digest = digest_fold(state->digest, state->created);
+    digest = digest_fold(digest, state->busy);
+    digest = digest_fold(digest, state->tombstone_reading);
+    digest = digest_fold(digest, state->task_size_reading);
+    return digest_fold(digest, state->queue_reuse_reading);
+}
+
+static const struct fate_menu fates[] = {
+    {&cloudtasks_create_task_method, &cloudtasks_model_sites[SITE_CREATE], create_fates},
+    {&cloudtasks_get_task_method, &cloudtasks_model_sites[SITE_READ], read_fates},
+    {&cloudtasks_get_queue_method, &cloudtasks_model_sites[SITE_READ], read_fates},
+    {&cloudtasks_delete_task_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
+    {&cloudtasks_run_task_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
+    {&cloudtasks_create_queue_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
+    {&cloudtasks_delete_queue_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
+    {&cloudtasks_pause_queue_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
+    {&cloudtasks_resume_queue_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
+    {&cloudtasks_purge_queue_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
+};
+
+static const char *const start_names[] = {"running", "paused", "missing", NULL};
+static const char *const tombstone_names[] = {
+    "any", "about_one_hour", "up_to_24h", "fixed_ttl", NULL};
+static const char *const task_size_names[] = {"any", "kb_100", "mib_1", NULL};
+static const char *const queue_reuse_names[] = {"any", "refuse_7d", "ghost_3d", NULL};
+static const char *const tombstones_names[] = {"by_profile", "kept", "lost", NULL};
+static const char *const reader_names[] = {"task", "handler", NULL};
+
+static const char *const cause_names[] = {
+#define X(constant, name) [constant] = (name),
+    CLOUDTASKS_CAUSES(X)
+#undef X
+        [CAUSE_COUNT] = NULL,
+};
+
+static const struct sink_option options[] = {
+#define OPTION(constant, key, type, fallback, text, min, max, names, sentence)                     \
+    [constant] = {key, type, false, fallback, text, min, max, names, sentence},
+#include "models/cloudtasks/options.def"
+#undef OPTION
+};
+
+static const struct clause clauses[] = {
+#define CLAUSE(id, class, sentence, source, not_modelled)                                          \
+    {id, class, sentence, source, not_modelled},
+#include "models/cloudtasks/clauses.def"
+#include "models/rpc_clauses.def"
+#undef CLAUSE
+};
+
+const struct model_type cloudtasks_model = {
+    .name = "cloudtasks",
+    .sentence = "Cloud Tasks: queues, tasks with names that are remembered, and their handler",
+    .service = &cloudtasks_service,
+    .sites = cloudtasks_model_sites,
+    .site_count = ARRAY_COUNT(cloudtasks_model_sites),
+    .fates = fates,
+    .fate_count = ARRAY_COUNT(fates),
+    .clauses = clauses,
+    .clause_count = ARRAY_COUNT(clauses),
+    .options = options,
+    .option_count = ARRAY_COUNT(options),
+    .readers = reader_names,
+    .causes = cause_names,
+    .state_size = sizeof(struct cloudtasks),
+    .init = model_init,
+    .handle = model_handle,
+    .event = model_event,
+    .heal = model_heal,
+    .pending = model_pending,
+    .identity = model_identity,
+    .digest = model_digest,
+};

@@ -1,0 +1,15 @@
+/* The model of Cloud Tasks: queues, named and unnamed tasks, tombstones of names, a handler. */
+#ifndef MODELS_CLOUDTASKS_CLOUDTASKS_H
+#define MODELS_CLOUDTASKS_CLOUDTASKS_H
+
+#include "sim/model.h"
+
+/* Reader classes: whose eyes a WORLD_VISIBLE entry is about. */
+enum cloudtasks_reader {
+    CLOUDTASKS_READER_TASK = 0, /* the task exists */
+    CLOUDTASKS_READER_HANDLER,  /* the handler was run with it */
+};
+
+extern const struct model_type cloudtasks_model;
+
+#endif

@@ -1,0 +1,207 @@
+/* What a well-formed request is: names (CT-02), times (CT-08, CT-14), sizes and bodies (CT-09).
+ * Pure functions. Kilobytes are of 1000 bytes where the documents leave it open: the smaller
+ * reading is the one that a sink can rely on. */
+#include "models/cloudtasks/state.h"
+
+#include <string.h>
+
+#define TASK_ID_MAX             500u
+#define QUEUE_ID_MAX            100u
+#define URL_MAX                 2083u
+#define HEADERS_LIMIT           80000u /* must be below */
+#define SCHEDULE_AHEAD_MAX      DAYS(30)
+#define DEADLINE_DEFAULT        MINUTES(10)
+#define DEADLINE_MIN            SECONDS(15)
+#define DEADLINE_MAX            MINUTES(30)
+#define DEADLINE_MAX_APP_ENGINE (HOURS(24) + SECONDS(15))
+#define METHOD_BIT(method)      (UINT32_C(1) << (method))
+
+#define METHODS_ALL                                                                                \
+    (METHOD_BIT(CLOUDTASKS_POST) | METHOD_BIT(CLOUDTASKS_GET) | METHOD_BIT(CLOUDTASKS_HEAD) |      \
+     METHOD_BIT(CLOUDTASKS_PUT) | METHOD_BIT(CLOUDTASKS_DELETE) | METHOD_BIT(CLOUDTASKS_PATCH) |   \
+     METHOD_BIT(CLOUDTASKS_OPTIONS))
+
+static bool is_alphanumeric(uint8_t letter)
+{
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9');
+}
+
+/* One segment of a name: 1 to size_max letters, digits and what else is allowed. */
+static bool segment_is_valid(struct bytes segment, size_t size_max, const char *also)
+{
+    if (segment.size == 0 || segment.size > size_max) {
+        return false;
+    }
+    for (size_t i = 0; i < segment.size; i++) {
+        const uint8_t letter = segment.data[i];
+        if (!is_alphanumeric(letter) && (letter == 0 || strchr(also, (int)letter) == NULL)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Take a literal off the front; false if it is not there. */
+static bool take_literal(struct bytes *name, struct bytes literal)
+{
+    if (name->size < literal.size || memcmp(name->data, literal.data, literal.size) != 0) {
+        return false;
+    }
+    name->data += literal.size;
+    name->size -= literal.size;
+    return true;
+}
+
+/* Take what comes before the next slash or the end. */
+static struct bytes take_segment(struct bytes *name)
+{
+    struct bytes segment = {name->data, 0};
+    while (segment.size < name->size && name->data[segment.size] != '/') {
+        segment.size++;
+    }
+    if (segment.size > 0) {
+        name->data += segment.size;
+        name->size -= segment.size;
+    }
+    return segment;
+}
+
+static bool take_location(struct bytes *name)
+{
+    return take_literal(name, BYTES_LITERAL("projects/")) &&
+           segment_is_valid(take_segment(name), 100, "-.:_") &&
+           take_literal(name, BYTES_LITERAL("/locations/")) &&
+           segment_is_valid(take_segment(name), 100, "-");
+}
+
+bool cloudtasks_location_is_valid(struct bytes name)
+{
+    return take_location(&name) && name.size == 0;
+}
+
+bool cloudtasks_queue_name_is_valid(struct bytes name)
+{
+    return take_location(&name) && take_literal(&name, BYTES_LITERAL("/queues/")) &&
+           segment_is_valid(take_segment(&name), QUEUE_ID_MAX, "-") && name.size == 0;
+}
+
+bool cloudtasks_task_name_is_valid(struct bytes name, struct bytes queue)
+{
+    return take_literal(&name, queue) && take_literal(&name, BYTES_LITERAL("/tasks/")) &&
+           segment_is_valid(name, TASK_ID_MAX, "-_");
+}
+
+static bool method_is_valid(uint32_t method)
+{
+    return method == CLOUDTASKS_HTTP_METHOD_NONE || (method < 32 && METHODS_ALL >> method & 1);
+}
+
+/* No method means POST. */
+static bool method_takes_body(uint32_t method, uint32_t methods_with_body)
+{
+    return method == CLOUDTASKS_HTTP_METHOD_NONE || (methods_with_body >> method & 1) != 0;
+}
+
+static bool headers_are_valid(struct port_list headers)
+{
+    size_t size = 0;
+    for (uint32_t i = 0; i < headers.count; i++) {
+        const struct cloudtasks_header *header = headers.items[i];
+        size += header->key.size + header->value.size;
+    }
+    return size < HEADERS_LIMIT;
+}
+
+static bool http_is_valid(const struct cloudtasks_http_request *http)
+{
+    struct bytes url = http->url;
+    if (url.size > URL_MAX || !method_is_valid(http->http_method)) {
+        return false;
+    }
+    if (!take_literal(&url, BYTES_LITERAL("https://")) &&
+        !take_literal(&url, BYTES_LITERAL("http://"))) {
+        return false;
+    }
+    const uint32_t with_body =
+        METHOD_BIT(CLOUDTASKS_POST) | METHOD_BIT(CLOUDTASKS_PUT) | METHOD_BIT(CLOUDTASKS_PATCH);
+    return url.size > 0 && headers_are_valid(http->headers) &&
+           (http->body.size == 0 || method_takes_body(http->http_method, with_body));
+}
+
+static bool app_engine_is_valid(const struct cloudtasks_app_engine_http_request *http)
+{
+    const struct bytes uri = http->relative_uri;
+    if (uri.size > URL_MAX || !method_is_valid(http->http_method)) {
+        return false;
+    }
+    const uint32_t with_body = METHOD_BIT(CLOUDTASKS_POST) | METHOD_BIT(CLOUDTASKS_PUT);
+    return (uri.size == 0 || uri.data[0] == '/') && headers_are_valid(http->headers) &&
+           (http->body.size == 0 || method_takes_body(http->http_method, with_body));
+}
+
+/* Saturating; what is negative counts as 0. */
+static nanos nanos_of(int64_t seconds, uint32_t rest)
+{
+    return seconds < 0 ? 0 : nanos_add(nanos_mul(NANOS_PER_S, (uint64_t)seconds), rest);
+}
+
+static bool deadline_is_valid(const struct cloudtasks_task *task)
+{
+    const struct cloudtasks_duration *deadline = task->dispatch_deadline;
+    if (deadline == NULL) {
+        return true;
+    }
+    const nanos length = nanos_of(deadline->seconds, deadline->nanos);
+    const nanos max = task->http_request != NULL ? DEADLINE_MAX : DEADLINE_MAX_APP_ENGINE;
+    return deadline->nanos < NANOS_PER_S && length >= DEADLINE_MIN && length <= max;
+}
+
+static bool schedule_is_valid(const struct cloudtasks_task *task, nanos wall)
+{
+    const struct cloudtasks_timestamp *when = task->schedule_time;
+    if (when == NULL) {
+        return true;
+    }
+    return when->nanos < NANOS_PER_S &&
+           nanos_of(when->seconds, when->nanos) <= nanos_add(wall, SCHEDULE_AHEAD_MAX);
+}
+
+bool cloudtasks_task_is_valid(const struct cloudtasks_task *task, nanos wall, size_t size_max)
+{
+    if ((task->http_request == NULL) == (task->app_engine_http_request == NULL)) {
+        return false;
+    }
+    if (port_encoded_size(&cloudtasks_task_message, task) > size_max) {
+        return false;
+    }
+    if (!deadline_is_valid(task) || !schedule_is_valid(task, wall)) {
+        return false;
+    }
+    return task->http_request != NULL ? http_is_valid(task->http_request)
+                                      : app_engine_is_valid(task->app_engine_http_request);
+}
+
+nanos cloudtasks_due_wall(const struct cloudtasks_task *task, nanos wall)
+{
+    const struct cloudtasks_timestamp *when = task->schedule_time;
+    const nanos asked = when == NULL ? 0 : nanos_of(when->seconds, when->nanos);
+    const nanos due = asked > wall ? asked : wall;
+    return due - due % NANOS_PER_US;
+}
+
+nanos cloudtasks_dispatch_deadline(const struct cloudtasks_task *task)
+{
+    const struct cloudtasks_duration *deadline = task->dispatch_deadline;
+    return deadline == NULL ? DEADLINE_DEFAULT : nanos_of(deadline->seconds, deadline->nanos);
+}
+
+struct bytes cloudtasks_content(const struct cloudtasks_task *task)
+{
+    if (task->http_request != NULL) {
+        const struct cloudtasks_http_request *http = task->http_request;
+        return http->body.size > 0 ? http->body : http->url;
+    }
+    const struct cloudtasks_app_engine_http_request *http = task->app_engine_http_request;
+    return http->body.size > 0 ? http->body : http->relative_uri;
+}

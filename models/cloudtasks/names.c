@@ -1,0 +1,281 @@
+/* Names: who has one, how often it was given, and for how long it is protected after its task is
+ * gone (CT-02 to CT-06).
+ *
+ * When a name is released is decided when somebody asks for it. Nothing else can see the moment, so
+ * this is the same as deciding at the removal, but a run draws only for names that come back, and
+ * no event waits for hours at the end of a run. The entry WORLD_EXPIRED stands where the release is
+ * first seen, right before the creation that it allows.
+ */
+#include "models/cloudtasks/state.h"
+#include "sinks/base/digest.h"
+
+#include <string.h>
+
+#define NAMED_COUNT_MIN   64u
+#define TASK_BLOCK        16u
+#define TOMBSTONE_DEFAULT HOURS(1)
+#define TOMBSTONE_TYPICAL HOURS(2)
+#define TOMBSTONE_MAX     HOURS(24)
+#define NAME_SIZE_MAX     640u
+#define ASSIGN_TRIES_MAX  1000u
+
+static void named_grow(struct cloudtasks *state, uint32_t resource)
+{
+    struct arena *arena = state->env.world->arena;
+    uint32_t count = state->named_count == 0 ? NAMED_COUNT_MIN : state->named_count;
+    while (count <= resource) {
+        CHECK(count <= UINT32_MAX / 2);
+        count *= 2;
+    }
+    const size_t size = count * sizeof(struct named);
+    struct named *grown = arena_take_recycled(arena, size);
+    memset(grown, 0, size);
+    if (state->named_count > 0) {
+        const size_t old_size = state->named_count * sizeof(struct named);
+        memcpy(grown, state->named, old_size);
+        arena_give_recycled(arena, state->named, old_size);
+    }
+    state->named = grown;
+    state->named_count = count;
+}
+
+static struct named *named_at(struct cloudtasks *state, uint32_t resource)
+{
+    CHECK(resource != 0);
+    if (UNLIKELY(resource >= state->named_count)) {
+        named_grow(state, resource);
+    }
+    return &state->named[resource];
+}
+
+struct task *cloudtasks_task_find(struct cloudtasks *state, uint32_t resource)
+{
+    CHECK(resource != 0);
+    return resource < state->named_count ? state->named[resource].task : NULL;
+}
+
+struct queue *cloudtasks_queue_by_resource(struct cloudtasks *state, uint32_t resource)
+{
+    CHECK(resource != 0);
+    return resource < state->named_count ? state->named[resource].queue : NULL;
+}
+
+void cloudtasks_queue_name_it(struct cloudtasks *state, struct queue *queue)
+{
+    struct named *named = named_at(state, queue->resource);
+    CHECK(named->queue == NULL);
+    named->queue = queue;
+}
+
+struct task *cloudtasks_task_find_or_make(struct cloudtasks *state, uint32_t resource)
+{
+    struct named *named = named_at(state, resource);
+    if (named->task == NULL) {
+        if (state->free_task_count == 0) {
+            state->free_tasks =
+                arena_take_zeroed(state->env.world->arena, TASK_BLOCK * sizeof(struct task));
+            state->free_task_count = TASK_BLOCK;
+        }
+        named->task = state->free_tasks++;
+        state->free_task_count--;
+        named->task->resource = resource;
+    }
+    CHECK(named->task->resource == resource);
+    return named->task;
+}
+
+bool task_is_live(const struct task *task)
+{
+    return task->state == TASK_SCHEDULED || task->state == TASK_HELD || task->state == TASK_RUNNING;
+}
+
+/* A service's own ids are long numbers. They differ from each other because mixing is a bijection;
+ * one that a client happened to use is passed over. */
+uint32_t cloudtasks_assign_name(struct cloudtasks *state, const struct queue *queue)
+{
+    uint8_t name[NAME_SIZE_MAX];
+    for (uint32_t tries = 0; tries < ASSIGN_TRIES_MAX; tries++) {
+        struct byte_writer writer;
+        byte_writer_init(&writer, name, sizeof(name));
+        byte_writer_bytes(&writer, queue->name);
+        byte_writer_text(&writer, "/tasks/");
+        byte_writer_decimal(&writer, digest_mix(++state->assigned));
+        CHECK(!writer.overflowed);
+        const uint32_t resource = world_resource(state->env.world, byte_writer_view(&writer));
+        if (cloudtasks_task_find(state, resource) == NULL) {
+            return resource;
+        }
+    }
+    UNREACHABLE();
+}
+
+static bool tombstones_are_lost(const struct cloudtasks *state, enum cloudtasks_option option)
+{
+    const uint64_t reading = cloudtasks_option(state, option);
+    if (reading == TOMBSTONES_BY_PROFILE) {
+        return state->env.world->fault->profile == PROFILE_ADVERSARY;
+    }
+    return reading == TOMBSTONES_LOST;
+}
+
+/* The moment of release of a name that is older than the guaranteed minimum: drawn once per name. A
+ * class that no answer could tell from an earlier one is not offered. */
+static nanos drawn_window(struct cloudtasks *state, struct task *task, nanos age)
+{
+    static const nanos windows[] = {
+        [RELEASE_AT_MINIMUM] = TOMBSTONE_DEFAULT,
+        [RELEASE_TYPICAL] = TOMBSTONE_TYPICAL,
+        [RELEASE_AT_END] = TOMBSTONE_MAX,
+    };
+    if (task->release == 0) {
+        uint32_t wanted = 1;
+        for (uint32_t i = 1; i < ARRAY_COUNT(windows); i++) {
+            if (age < windows[i]) {
+                wanted |= UINT32_C(1) << i;
+            }
+        }
+        if (wanted == 1) {
+            return TOMBSTONE_DEFAULT;
+        }
+        task->release = (uint8_t)(1 + cloudtasks_draw(state, SITE_RELEASE, wanted));
+    }
+    return windows[task->release - 1];
+}
+
+/* How long after its task's removal the name is protected: at least an hour by every reading. */
+static nanos protection_window(struct cloudtasks *state, struct task *task, nanos age)
+{
+    const nanos extra = cloudtasks_option(state, OPTION_TOMBSTONE_EXTRA);
+    if (age < nanos_add(TOMBSTONE_DEFAULT, extra)) {
+        return nanos_add(TOMBSTONE_DEFAULT, extra);
+    }
+    const uint32_t reading = cloudtasks_reading(
+        state, OPTION_TOMBSTONE_READING, SITE_TOMBSTONE_READING, &state->tombstone_reading);
+    switch ((enum cloudtasks_tombstone_reading)reading) {
+    case TOMBSTONE_ABOUT_ONE_HOUR:
+        return nanos_add(TOMBSTONE_DEFAULT, extra);
+    case TOMBSTONE_UP_TO_24H:
+        return nanos_add(drawn_window(state, task, age - extra), extra);
+    case TOMBSTONE_FIXED_TTL:
+        return nanos_add(task->tombstone_ttl == 0 ? TOMBSTONE_DEFAULT : task->tombstone_ttl, extra);
+    }
+    UNREACHABLE();
+}
+
+static void release(struct cloudtasks *state, struct task *task, enum cloudtasks_cause cause)
+{
+    CHECK(task->state == TASK_REMEMBERED);
+    task->state = TASK_ABSENT;
+    COVER(state->env.world, "cloudtasks_name_released");
+    cloudtasks_note(state,
+                    &(struct model_effect){.kind = WORLD_EXPIRED,
+                                           .code = (uint8_t)cause,
+                                           .resource = task->resource,
+                                           .generation = task->generation});
+}
+
+bool cloudtasks_name_is_held(struct cloudtasks *state, struct task *task)
+{
+    if (task->state != TASK_REMEMBERED) {
+        return false;
+    }
+    if (task->incarnation != task->queue->incarnation &&
+        tombstones_are_lost(state, OPTION_RECREATE_TOMBSTONES)) {
+        release(state, task, CAUSE_TOMBSTONE_LOST);
+        return false;
+    }
+    const nanos age = cloudtasks_now(state) - task->removed_at;
+    if (age < protection_window(state, task, age)) {
+        COVER(state->env.world, "cloudtasks_name_remembered");
+        return true;
+    }
+    release(state, task, CAUSE_TOMBSTONE_RELEASED);
+    return false;
+}
+
+void cloudtasks_task_visible(struct cloudtasks *state,
+                             const struct task *task,
+                             enum cloudtasks_reader reader,
+                             const struct model_request *request_or_null)
+{
+    cloudtasks_note(state,
+                    &(struct model_effect){.kind = WORLD_VISIBLE,
+                                           .code = (uint8_t)reader,
+                                           .resource = task->resource,
+                                           .generation = task->generation,
+                                           .value = {task->content, task->content_size},
+                                           .request_or_null = request_or_null});
+}
+
+/* Content is at least one byte long in memory, so that an empty one has a place, too. */
+static void keep_content(struct cloudtasks *state, struct task *task, struct bytes content)
+{
+    CHECK(task->content == NULL);
+    task->content = arena_take_recycled(state->env.world->arena, content.size + 1);
+    task->content_size = content.size;
+    if (content.size > 0) {
+        memcpy(task->content, content.data, content.size);
+    }
+}
+
+void cloudtasks_task_drop_content(struct cloudtasks *state, struct task *task)
+{
+    CHECK(task->content != NULL);
+    arena_give_recycled(state->env.world->arena, task->content, task->content_size + 1);
+    task->content = NULL;
+}
+
+void cloudtasks_task_create(struct cloudtasks *state,
+                            struct task *task,
+                            struct queue *queue,
+                            const struct cloudtasks_task *asked,
+                            const struct model_request *request)
+{
+    CHECK(task->state == TASK_ABSENT);
+    CHECK(task->timer == SCHED_NONE);
+    const nanos wall = cloudtasks_wall(state);
+    const uint32_t resource = task->resource;
+    const uint32_t generation = task->generation + 1;
+    *task = (struct task){
+        .queue = queue,
+        .resource = resource,
+        .generation = generation,
+        .incarnation = queue->incarnation,
+        .state = TASK_HELD,
+        .serial = ++state->created,
+        .created_at = cloudtasks_now(state),
+        .due_wall = cloudtasks_due_wall(asked, wall),
+        .dispatch_deadline = cloudtasks_dispatch_deadline(asked),
+    };
+    keep_content(state, task, cloudtasks_content(asked));
+    list_push_back(&queue->tasks, &task->link);
+    cloudtasks_note(state,
+                    &(struct model_effect){.kind = WORLD_CREATED,
+                                           .resource = resource,
+                                           .generation = generation,
+                                           .value = {task->content, task->content_size},
+                                           .request_or_null = request});
+    cloudtasks_task_visible(state, task, CLOUDTASKS_READER_TASK, request);
+}
+
+void cloudtasks_task_remove(struct cloudtasks *state,
+                            struct task *task,
+                            enum cloudtasks_cause cause,
+                            const struct model_request *request_or_null)
+{
+    CHECK(task_is_live(task));
+    CHECK(task->timer == SCHED_NONE);
+    list_remove(&task->queue->tasks, &task->link);
+    task->state = TASK_REMEMBERED;
+    task->removed_at = cloudtasks_now(state);
+    task->tombstone_ttl = task->queue->tombstone_ttl;
+    cloudtasks_note(state,
+                    &(struct model_effect){.kind = WORLD_REMOVED,
+                                           .code = (uint8_t)cause,
+                                           .resource = task->resource,
+                                           .generation = task->generation,
+                                           .request_or_null = request_or_null});
+    if (cause == CAUSE_PURGED && tombstones_are_lost(state, OPTION_PURGE_TOMBSTONES)) {
+        release(state, task, CAUSE_TOMBSTONE_LOST);
+    }
+}

@@ -1,0 +1,326 @@
+/* The state of the Cloud Tasks model; private to models/cloudtasks. cloudtasks.c has the essay. */
+#ifndef MODELS_CLOUDTASKS_STATE_H
+#define MODELS_CLOUDTASKS_STATE_H
+
+#include "models/cloudtasks/cloudtasks.h"
+#include "sim/model.h"
+#include "sinks/base/list.h"
+#include "sinks/port/cloudtasks.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* --- draws and options -------------------------------------------------------------------------- */
+
+/* clang-format off */
+enum cloudtasks_site {
+#define SITE(constant, id, key, name, sentence, ...) constant,
+#define FATE_SITE SITE
+#include "models/cloudtasks/sites.def"
+#undef SITE
+#undef FATE_SITE
+};
+
+#define OUTCOME(constant, name, weight, kind, clause) constant
+#define SITE(constant, id, key, name, sentence, ...) enum cloudtasks_##id { __VA_ARGS__ };
+#define FATE_SITE(constant, id, key, name, sentence, ...)
+#include "models/cloudtasks/sites.def"
+#undef OUTCOME
+#undef SITE
+#undef FATE_SITE
+
+enum cloudtasks_option {
+#define OPTION(constant, key, type, fallback, text, min, max, names, sentence) constant,
+#include "models/cloudtasks/options.def"
+#undef OPTION
+    OPTION_COUNT,
+};
+/* clang-format on */
+
+/* Values of queue_state. */
+enum cloudtasks_start {
+    START_RUNNING = 0,
+    START_PAUSED,
+    START_MISSING,
+};
+
+/* Values of recreate_tombstones and purge_tombstones. */
+enum cloudtasks_tombstones {
+    TOMBSTONES_BY_PROFILE = 0,
+    TOMBSTONES_KEPT,
+    TOMBSTONES_LOST,
+};
+
+extern const struct choice_site cloudtasks_model_sites[];
+
+/* --- what happened, in codes of world entries ---------------------------------------------------- */
+
+#define CLOUDTASKS_CAUSES(X)                                                                       \
+    X(CAUSE_NONE, "none")                                                                          \
+    X(CAUSE_EXECUTED, "executed")                                                                  \
+    X(CAUSE_DELETED, "deleted")                                                                    \
+    X(CAUSE_PURGED, "purged")                                                                      \
+    X(CAUSE_TTL, "ttl")                                                                            \
+    X(CAUSE_QUEUE_DELETED, "queue_deleted")                                                        \
+    X(CAUSE_TOMBSTONE_RELEASED, "tombstone_released")                                              \
+    X(CAUSE_TOMBSTONE_LOST, "tombstone_lost")                                                      \
+    X(CAUSE_QUEUE_CREATED, "queue_created")                                                        \
+    X(CAUSE_QUEUE_PAUSED, "queue_paused")                                                          \
+    X(CAUSE_QUEUE_RESUMED, "queue_resumed")                                                        \
+    X(CAUSE_QUEUE_PURGED, "queue_purged")                                                          \
+    X(CAUSE_QUEUE_WAKING, "queue_waking")                                                          \
+    X(CAUSE_QUEUE_MISSING, "queue_missing")                                                        \
+    X(CAUSE_TTL_SHORTENED, "ttl_shortened")
+
+enum cloudtasks_cause {
+#define X(constant, name) constant,
+    CLOUDTASKS_CAUSES(X)
+#undef X
+    CAUSE_COUNT,
+};
+
+/* --- tasks and queues ---------------------------------------------------------------------------- */
+
+enum task_state {
+    TASK_ABSENT = 0, /* the name is free */
+    TASK_SCHEDULED,  /* live; its dispatch is an event */
+    TASK_HELD,       /* live and due, but the queue dispatches nothing */
+    TASK_RUNNING,    /* live; the handler is at work, its answer is an event */
+    TASK_REMEMBERED, /* removed; the name may still be protected */
+};
+
+/* A task name of this run, and the task that has it or had it last. Never freed: the next task of
+ * the name counts on. */
+struct task {
+    struct list_link link; /* live: among the tasks of the queue, oldest first */
+    struct queue *queue;
+    uint32_t resource;
+    uint32_t generation;  /* tasks that ever had the name */
+    uint32_t incarnation; /* of the queue that the latest of them was made in */
+    uint8_t state;        /* enum task_state */
+    uint8_t plan;         /* enum cloudtasks_dispatch, drawn at the first dispatch */
+    uint8_t release;      /* 1 + enum cloudtasks_release, 0 not drawn */
+    bool late;            /* the dispatch was put off already */
+    uint32_t attempts;
+    sched_handle timer; /* SCHEDULED, RUNNING; REMEMBERED: a second dispatch is on its way */
+    uint64_t serial;    /* number of the creation within the run */
+    nanos created_at;
+    nanos due_wall;          /* schedule time, wall clock of the service, us */
+    nanos dispatch_deadline; /* of one attempt */
+    nanos removed_at;
+    nanos tombstone_ttl; /* of the queue when the task was removed, 0 absent */
+    uint8_t *content;    /* what identifies the record, NULL once nobody needs it */
+    size_t content_size;
+};
+
+struct queue {
+    struct bytes name;
+    struct list tasks; /* live ones, oldest first */
+    uint32_t resource;
+    uint32_t incarnation;
+    bool exists;
+    bool paused;
+    bool waking;        /* exists, but NOT_FOUND to everybody */
+    bool fault_paused;  /* paused from outside: the heal resumes it */
+    bool fault_missing; /* missing from outside: the heal makes it */
+    bool was_deleted;
+    nanos deleted_at;
+    nanos tombstone_ttl;    /* 0: the field is absent */
+    sched_handle timer;     /* end of a brief pause or of waking */
+    sched_handle age_timer; /* a task that waits comes to its task_ttl */
+};
+
+/* By interned resource: what has that name. */
+struct named {
+    struct task *task;
+    struct queue *queue;
+};
+
+struct cloudtasks {
+    struct model_env env;
+    lane lane;
+    struct named *named; /* by resource */
+    uint32_t named_count;
+    struct queue **queues; /* in order of their first creation */
+    uint32_t queue_count;
+    uint32_t queue_capacity;
+    struct queue *last_queue; /* the one asked for last */
+    struct task *free_tasks;  /* end of the block that tasks are cut from */
+    uint32_t free_task_count;
+    uint64_t created;          /* tasks ever */
+    uint64_t assigned;         /* names ever made for unnamed tasks */
+    uint32_t busy;             /* task timers and purges that are pending */
+    uint8_t admin;             /* enum cloudtasks_admin that still waits for its creation */
+    uint8_t tombstone_reading; /* 1 + reading of the run, 0 not settled yet */
+    uint8_t task_size_reading;
+    uint8_t queue_reuse_reading;
+    uint64_t digest;
+    /* What answers point to until the link has cloned them. */
+    struct cloudtasks_task task_answer;
+    struct cloudtasks_queue queue_answer;
+    struct cloudtasks_timestamp times[2];
+    struct cloudtasks_duration durations[2];
+};
+
+enum cloudtasks_event {
+    EVENT_NONE = 0,
+    EVENT_DISPATCH,  /* a: resource, b: generation */
+    EVENT_ANSWER,    /* a: resource, b: generation */
+    EVENT_DUPLICATE, /* a: resource, b: generation */
+    EVENT_PURGE,     /* a: queue's resource, b: last serial */
+    EVENT_AGE,       /* a: queue's resource */
+    EVENT_RESUME,    /* a: queue's resource */
+    EVENT_AWAKE,     /* a: queue's resource */
+    EVENT_RECREATE,  /* a: queue's resource */
+};
+
+/* Draw from a site of the model. */
+uint32_t cloudtasks_draw(struct cloudtasks *state, enum cloudtasks_site site, uint32_t wanted);
+
+/* The run's reading of a conflicting clause: pinned by an option whose value 0 is "any", else drawn
+ * once, when it first matters. settled keeps it. */
+uint32_t cloudtasks_reading(struct cloudtasks *state,
+                            enum cloudtasks_option option,
+                            enum cloudtasks_site site,
+                            uint8_t *settled);
+
+static inline uint64_t cloudtasks_option(const struct cloudtasks *state,
+                                         enum cloudtasks_option option)
+{
+    return state->env.options[option].number;
+}
+
+static inline nanos cloudtasks_now(const struct cloudtasks *state)
+{
+    return world_now(state->env.world);
+}
+
+/* Wall time at the service. */
+nanos cloudtasks_wall(const struct cloudtasks *state);
+
+/* Note an effect on a task or queue, and fold it into the digest. */
+void cloudtasks_note(struct cloudtasks *state, const struct model_effect *effect);
+
+/* --- limits.c: what a well-formed request is ------------------------------------------------------ */
+
+bool cloudtasks_queue_name_is_valid(struct bytes name);
+bool cloudtasks_location_is_valid(struct bytes name);
+
+/* Whether name is a task name in the queue. */
+bool cloudtasks_task_name_is_valid(struct bytes name, struct bytes queue);
+
+/* Whether a task may be created at wall time wall; size_max is of its wire form. */
+bool cloudtasks_task_is_valid(const struct cloudtasks_task *task, nanos wall, size_t size_max);
+
+/* Schedule time in wall ns, at least wall, cut to microseconds. The task is valid. */
+nanos cloudtasks_due_wall(const struct cloudtasks_task *task, nanos wall);
+nanos cloudtasks_dispatch_deadline(const struct cloudtasks_task *task);
+
+/* What identifies a task: its body, or without one its URL. */
+struct bytes cloudtasks_content(const struct cloudtasks_task *task);
+
+/* --- names.c: tasks, names and their protection ----------------------------------------------------- */
+
+/* The task of a name, NULL when the run has never had one. */
+struct task *cloudtasks_task_find(struct cloudtasks *state, uint32_t resource);
+struct task *cloudtasks_task_find_or_make(struct cloudtasks *state, uint32_t resource);
+struct queue *cloudtasks_queue_by_resource(struct cloudtasks *state, uint32_t resource);
+void cloudtasks_queue_name_it(struct cloudtasks *state, struct queue *queue);
+
+bool task_is_live(const struct task *task);
+
+/* Note that a reader class sees the task. */
+void cloudtasks_task_visible(struct cloudtasks *state,
+                             const struct task *task,
+                             enum cloudtasks_reader reader,
+                             const struct model_request *request_or_null);
+
+/* Intern a name for a task that came without one. */
+uint32_t cloudtasks_assign_name(struct cloudtasks *state, const struct queue *queue);
+
+/* Whether the name of a removed task is still protected. May draw, and notes a release. */
+bool cloudtasks_name_is_held(struct cloudtasks *state, struct task *task);
+
+/* Make a task of the name, which must be free; the caller schedules its dispatch. */
+void cloudtasks_task_create(struct cloudtasks *state,
+                            struct task *task,
+                            struct queue *queue,
+                            const struct cloudtasks_task *asked,
+                            const struct model_request *request);
+
+/* Remove a live task, whose timer must be none. Its content stays. */
+void cloudtasks_task_remove(struct cloudtasks *state,
+                            struct task *task,
+                            enum cloudtasks_cause cause,
+                            const struct model_request *request_or_null);
+
+/* Give back the content of a task that nobody will dispatch any more. */
+void cloudtasks_task_drop_content(struct cloudtasks *state, struct task *task);
+
+/* --- handler.c: dispatch --------------------------------------------------------------------------- */
+
+/* Start the life of a new task. */
+void cloudtasks_dispatch_start(struct cloudtasks *state, struct task *task);
+
+/* Cancel what is scheduled for a name, also a second dispatch of a task that is gone. */
+void cloudtasks_dispatch_stop(struct cloudtasks *state, struct task *task);
+
+/* End the life of a live task from outside the handler. */
+void cloudtasks_dispatch_end(struct cloudtasks *state,
+                             struct task *task,
+                             enum cloudtasks_cause cause,
+                             const struct model_request *request_or_null);
+
+/* The queue dispatches again: schedule what was held. */
+void cloudtasks_dispatch_resume(struct cloudtasks *state, struct queue *queue);
+
+/* RunTask: an attempt now, whatever the queue's state. */
+void cloudtasks_dispatch_force(struct cloudtasks *state, struct task *task);
+
+/* EVENT_DISPATCH, EVENT_ANSWER, EVENT_DUPLICATE. */
+void cloudtasks_dispatch_event(struct cloudtasks *state, uint8_t what, struct task *task);
+
+/* EVENT_AGE: remove the tasks that waited for too long. */
+void cloudtasks_dispatch_age(struct cloudtasks *state, struct queue *queue);
+
+/* --- queues.c -------------------------------------------------------------------------------------- */
+
+/* The queue of a name if callers can see it, else NULL. */
+struct queue *cloudtasks_queue_find(struct cloudtasks *state, struct bytes name);
+
+/* Make the queues of the options. */
+void cloudtasks_queues_init(struct cloudtasks *state);
+
+/* Draw what is done to the queues from outside, and do what is done at the start. */
+void cloudtasks_admin_init(struct cloudtasks *state);
+
+/* A task was created: do what waits for that. */
+void cloudtasks_admin_created(struct cloudtasks *state, struct queue *queue);
+
+/* End what was done from outside and does not belong to the service's rules. */
+void cloudtasks_admin_heal(struct cloudtasks *state);
+
+/* CreateQueue. PORT_OK with *queue_or_null NULL: it only looks successful. */
+enum port_code cloudtasks_queue_create(struct cloudtasks *state,
+                                       const struct cloudtasks_create_queue_request *asked,
+                                       struct queue **queue_or_null);
+void cloudtasks_queue_delete(struct cloudtasks *state,
+                             struct queue *queue,
+                             const struct model_request *request_or_null);
+void cloudtasks_queue_pause(struct cloudtasks *state,
+                            struct queue *queue,
+                            const struct model_request *request_or_null);
+void cloudtasks_queue_resume(struct cloudtasks *state,
+                             struct queue *queue,
+                             const struct model_request *request_or_null);
+void cloudtasks_queue_purge(struct cloudtasks *state,
+                            struct queue *queue,
+                            const struct model_request *request_or_null);
+
+/* EVENT_PURGE, EVENT_RESUME, EVENT_AWAKE, EVENT_RECREATE. */
+void cloudtasks_queue_event(struct cloudtasks *state,
+                            uint8_t what,
+                            struct queue *queue,
+                            uint64_t b);
+
+#endif
