@@ -33,16 +33,16 @@ struct run_config {
     world_identify *identify;
     void *identify_context;
     const struct choice_registry *registry;
-    bool oracles_off;      /* for benches */
+    bool oracles_off; /* for benches */
 };
 
 /* What to vary and what to keep from a run. */
 struct run_request {
     struct choice_options choice;
-    bool keep_trace;         /* keep every journal entry readable after the run (replay) */
-    uint64_t until_event;    /* stop before this event; 0 never */
+    bool keep_trace;              /* keep every journal entry readable after the run (replay) */
+    uint64_t until_event;         /* stop before this event; 0 never */
     uint64_t allocation_fails_at; /* n-th allocation of sinks fails; 0 none */
-    uint8_t fill;            /* byte that fills the arena first, when fill_on: shows uninitialised
+    uint8_t fill; /* byte that fills the arena first, when fill_on: shows uninitialised
                                 reads */
     bool fill_on;
 };
@@ -63,10 +63,9 @@ struct runner {
 void runner_init(struct runner *runner, void *memory, size_t memory_size);
 
 /* Make one run. Fills *result. Never fails: limits are verdicts. */
-void runner_run(struct runner *runner, const struct run_config *config,
-                const struct run_request *request, struct result *result);
-
-extern const struct choice_site run_sites[];
-extern const size_t run_site_count;
+void runner_run(struct runner *runner,
+                const struct run_config *config,
+                const struct run_request *request,
+                struct result *result);
 
 #endif

@@ -31,7 +31,6 @@ enum engine_event {
     ENGINE_CLOSE,         /* a: half */
     ENGINE_CLOSE_BOUND,   /* a: half */
     ENGINE_ZOMBIE_END,    /* a: half */
-    ENGINE_TASK_NUDGE,    /* a: attempt, b: task: late notices land */
 };
 
 enum half_role {
@@ -52,20 +51,20 @@ struct half {
     uint32_t subtask;
     uint16_t attempt;
     lane lane;
-    uint8_t role; /* enum half_role */
+    uint8_t role;  /* enum half_role */
     uint8_t phase; /* last tapped */
     bool opened;
     bool busy;
-    bool closing;  /* CLOSE was sent */
-    bool gone;     /* closed, crashed or forced: no step any more */
+    bool closing; /* CLOSE was sent */
+    bool gone;    /* closed, crashed or forced: no step any more */
     bool failed;
     bool zombie;
     bool zombie_starts; /* survives its attempt's end */
     bool barrier_open;
     bool commit_running;
-    bool record_open;      /* a record without an answer */
-    uint64_t barrier;      /* checkpoint being answered */
-    record_id record;      /* of record_open */
+    bool record_open; /* a record without an answer */
+    uint64_t barrier; /* checkpoint being answered */
+    record_id record; /* of record_open */
     uint32_t nonces;
     sched_handle timer;
     sched_handle more;
@@ -96,7 +95,7 @@ struct source {
     uint32_t node;
     uint32_t next_split; /* rotation */
     bool end_sent;
-    bool blocked;        /* waits for room in a channel */
+    bool blocked; /* waits for room in a channel */
     sched_handle emit;
 };
 
@@ -110,8 +109,8 @@ struct committer {
     struct half *half;
     struct job *job;
     uint32_t index;
-    struct task *task_or_null;  /* chained with this task's writer */
-    uint32_t barriers_expected; /* writers that feed it */
+    struct task *task_or_null;        /* chained with this task's writer */
+    uint32_t barriers_expected;       /* writers that feed it */
     struct stored_request **requests; /* collection, in order of checkpoint and arrival */
     uint32_t request_count;
     uint32_t request_capacity;
@@ -153,9 +152,9 @@ struct task {
     struct channel *channels;            /* one per source */
     uint32_t channel_turn;
     bool run_scheduled;
-    bool running;      /* both halves and restored commits are through: input flows */
+    bool running; /* both halves and restored commits are through: input flows */
     bool end_delivered;
-    uint32_t notice;   /* highest notice the writer still has to get */
+    uint32_t notice; /* highest notice the writer still has to get */
     uint32_t noticed;
     uint32_t last_barrier;
     struct sink_piece *pieces; /* restored */
@@ -163,11 +162,13 @@ struct task {
     struct task_mail mails[TASK_MAIL_MAX];
     uint32_t mail_head;
     uint32_t mail_count;
+    bool mailing;
 };
 
 /* A checkpoint under way. */
 struct pending_checkpoint {
     struct stored_checkpoint *stored;
+    uint64_t *positions; /* of stored, still being written */
     uint32_t parts_missing;
     nanos triggered_at;
     sched_handle timeout;
@@ -207,7 +208,7 @@ struct job {
     struct task *tasks;
     struct committer *committers;
     uint32_t committer_count;
-    uint64_t *positions; /* per split: next to emit */
+    uint64_t *positions;   /* per split: next to emit */
     uint32_t emitted_left; /* records not emitted */
     /* checkpoints */
     struct pending_checkpoint pending[CHECKPOINT_PENDING_MAX];
@@ -224,30 +225,35 @@ struct job {
     uint32_t stop_reason;
     uint32_t closes_open;
     sched_handle start;
-    nanos down_until;   /* earliest start after an injected downtime */
-    nanos zombie_for;   /* life of zombies after the restart; 0 none */
+    nanos down_until; /* earliest start after an injected downtime */
+    nanos zombie_for; /* life of zombies after the restart; 0 none */
     uint32_t restarts;
     uint32_t restarts_after_heal;
     bool failed;
     bool healed;
+    uint32_t crashes_wanted; /* outcomes of engine.crash that the config offers; 0 not yet known */
 };
 
 /* half.c */
-struct half *half_create(struct job *job, const struct sink_half *type, enum half_role role,
-                         uint32_t node, uint32_t subtask);
+struct half *half_create(struct job *job,
+                         const struct sink_half *type,
+                         enum half_role role,
+                         uint32_t node,
+                         uint32_t subtask);
 void half_step(struct half *half, const struct sink_event *event);
 void half_tell(struct half *half, enum sink_event_kind kind, uint64_t checkpoint);
 void half_kill(struct half *half);  /* no step any more; memory given back; link forgets it */
 void half_close(struct half *half); /* sends CLOSE by an event of its own */
 bool half_is_idle(const struct half *half); /* may get a record, barrier, notice, commit */
+void half_broke(struct half *half, enum contract_rule rule, uint64_t detail);
 void half_event(struct half *half, enum engine_event what);
 
 /* task.c */
 void task_create(struct job *job, uint32_t index);
 void task_open(struct task *task);
-void task_schedule(struct task *task);    /* run soon if there is something to deliver */
+void task_schedule(struct task *task); /* run soon if there is something to deliver */
 void task_run(struct task *task);
-void task_progress(struct task *task);    /* after a step: mails, opening, schedule */
+void task_progress(struct task *task); /* after a step: mails, opening, schedule */
 void task_barrier_done(struct task *task, uint64_t checkpoint);
 void task_stage(struct task *task, struct sink_committable *first);
 void task_policy_handle(struct task *task, const struct sink_effect *effect);
@@ -264,18 +270,20 @@ channel_item channel_head(const struct channel *channel);
 channel_item channel_pop(struct channel *channel);
 void channel_init(struct channel *channel, struct job *job);
 #define ITEM(kind, value) (((uint64_t)(kind) << 56) | (uint64_t)(value))
-#define ITEM_KIND(item) ((uint32_t)((item) >> 56))
-#define ITEM_VALUE(item) ((uint32_t)(item))
+#define ITEM_KIND(item)   ((uint32_t)((item) >> 56))
+#define ITEM_VALUE(item)  ((uint32_t)(item))
 
 /* committer.c */
 void committer_create(struct job *job, uint32_t index);
 void committer_open(struct committer *committer);
 void committer_schedule(struct committer *committer);
+void committer_run(struct committer *committer);       /* event of a committer on its own node */
 bool committer_step_once(struct committer *committer); /* start what may start; true if it did */
 bool committer_has_work(const struct committer *committer);
 void committer_receive(struct committer *committer, struct stored_request *request);
 void committer_restore(struct committer *committer, const struct stored_collection *collection);
-void committer_edge(struct committer *committer, struct stored_request *request_or_null,
+void committer_edge(struct committer *committer,
+                    struct stored_request *request_or_null,
                     uint32_t checkpoint);
 void committer_snapshot(struct committer *committer, uint32_t checkpoint);
 void committer_notice(struct committer *committer, uint32_t checkpoint);
@@ -298,11 +306,12 @@ void job_fail(struct job *job, enum stop_cause cause, uint32_t reason);
 void job_half_closed(struct job *job);
 bool job_is_live(const struct job *job); /* an attempt runs and is not being stopped */
 struct bytes job_copy(struct job *job, struct bytes source); /* into the arena, for good */
+nanos job_cpu_free(const struct job *job, uint32_t node); /* when the node can do the next thing */
 bool job_is_chained(const struct job *job);
-sched_handle job_schedule(struct job *job, uint32_t node, enum engine_event what, nanos due,
-                          uint64_t a, uint64_t b);
+sched_handle job_schedule(
+    struct job *job, uint32_t node, enum engine_event what, nanos due, uint64_t a, uint64_t b);
 uint32_t job_note(struct job *job, struct journal_entry entry);
-uint32_t engine_pick(struct job *job, uint32_t site, lane lane, uint32_t wanted);
+uint32_t engine_pick(struct job *job, uint32_t site, lane who, uint32_t wanted);
 
 enum engine_site {
 #define OUT(name, weight, kind, clause)

@@ -2,7 +2,6 @@
  * What a half must not do is noted as a broken contract rule and judged by the oracle contract; the
  * effect is carried out all the same where that is possible, so that its consequences show. */
 #include "sim/engine/engine.h"
-
 #include "sinks/base/digest.h"
 
 #include <string.h>
@@ -14,12 +13,15 @@ static const enum lane_kind LANE_OF_ROLE[] = {
 
 static void note_half(struct half *half, enum journal_kind kind, uint8_t code, uint64_t a)
 {
-    (void)job_note(half->job, (struct journal_entry){.kind = (uint8_t)kind, .code = code,
-                                                     .lane = half->lane, .attempt = half->attempt,
-                                                     .a = a});
+    (void)job_note(half->job,
+                   (struct journal_entry){.kind = (uint8_t)kind,
+                                          .code = code,
+                                          .lane = half->lane,
+                                          .attempt = half->attempt,
+                                          .a = a});
 }
 
-static void broke(struct half *half, enum contract_rule rule, uint64_t detail)
+void half_broke(struct half *half, enum contract_rule rule, uint64_t detail)
 {
     note_half(half, HOST_CONTRACT, (uint8_t)rule, detail);
 }
@@ -40,8 +42,11 @@ static void register_half(struct job *job, struct half *half)
     half->number = job->half_count;
 }
 
-struct half *half_create(struct job *job, const struct sink_half *type, enum half_role role,
-                         uint32_t node, uint32_t subtask)
+struct half *half_create(struct job *job,
+                         const struct sink_half *type,
+                         enum half_role role,
+                         uint32_t node,
+                         uint32_t subtask)
 {
     struct half *half = arena_take_zeroed(job->world->arena, sizeof(*half));
     half->job = job;
@@ -62,6 +67,9 @@ struct half *half_create(struct job *job, const struct sink_half *type, enum hal
     memset(half->state, 0, type->state_size);
     if (type->init(half->state, &half->env) != ERR_OK) {
         half->failed = true;
+        half->gone = true;
+        arena_give_recycled(job->world->arena, half->state, type->state_size);
+        half->state = NULL;
     }
     return half;
 }
@@ -84,12 +92,14 @@ static void note_record(struct half *half, enum journal_kind kind, uint64_t toke
 {
     record_id record = record_of_token(half, token);
     if (record == 0) {
-        broke(half, CONTRACT_UNKNOWN_TOKEN, token);
+        half_broke(half, CONTRACT_UNKNOWN_TOKEN, token);
         return;
     }
     (void)job_note(half->job,
-                   (struct journal_entry){.kind = (uint8_t)kind, .code = (uint8_t)reason,
-                                          .lane = half->lane, .attempt = half->attempt,
+                   (struct journal_entry){.kind = (uint8_t)kind,
+                                          .code = (uint8_t)reason,
+                                          .lane = half->lane,
+                                          .attempt = half->attempt,
                                           .record = record});
 }
 
@@ -97,7 +107,7 @@ static void note_record(struct half *half, enum journal_kind kind, uint64_t toke
 static void answer_record(struct half *half, enum journal_kind kind, uint64_t token)
 {
     if (!half->record_open || (record_id)token != half->record) {
-        broke(half, CONTRACT_UNKNOWN_TOKEN, token);
+        half_broke(half, CONTRACT_UNKNOWN_TOKEN, token);
         return;
     }
     half->record_open = false;
@@ -109,13 +119,14 @@ static void apply_send(struct half *half, const struct port_envelope *envelope)
     struct job *job = half->job;
     if (envelope->kind == PORT_CANCEL) {
         if (!link_cancel(job->link, half->number, envelope->request)) {
-            broke(half, CONTRACT_UNKNOWN_REQUEST, envelope->request);
+            half_broke(half, CONTRACT_UNKNOWN_REQUEST, envelope->request);
         }
         return;
     }
     if (half->closing) {
-        broke(half, half->gone ? CONTRACT_SEND_AFTER_CLOSED : CONTRACT_SEND_AFTER_CLOSE,
-              envelope->request);
+        half_broke(half,
+                   half->gone ? CONTRACT_SEND_AFTER_CLOSED : CONTRACT_SEND_AFTER_CLOSE,
+                   envelope->request);
     }
     (void)link_send(job->link, half->node, half->number, half->lane, half->attempt, envelope);
 }
@@ -165,21 +176,22 @@ static void apply_policy_verdict(struct half *half, const struct sink_effect *ef
         note_half(half, HOST_POLICY_FLUSHED, 0, 0);
         task_mail(task, SINK_EVENT_POLICY_FLUSHED, 0, 0);
     } else {
-        task_mail(task, SINK_EVENT_POLICY_FAILED, effect->u.failed.token,
-                  effect->u.failed.reason);
+        task_mail(task, SINK_EVENT_POLICY_FAILED, effect->u.failed.token, effect->u.failed.reason);
     }
 }
 
 static void apply_piece(struct half *half, struct bytes piece)
 {
     if (!half->barrier_open) {
-        broke(half, CONTRACT_STATE_OUTSIDE_BARRIER, 0);
+        half_broke(half, CONTRACT_STATE_OUTSIDE_BARRIER, 0);
         return;
     }
-    (void)job_note(half->job, (struct journal_entry){.kind = HOST_STATE_PIECE, .lane = half->lane,
-                                                     .attempt = half->attempt,
-                                                     .checkpoint = (uint32_t)half->barrier,
-                                                     .value = digest_bytes(piece)});
+    (void)job_note(half->job,
+                   (struct journal_entry){.kind = HOST_STATE_PIECE,
+                                          .lane = half->lane,
+                                          .attempt = half->attempt,
+                                          .checkpoint = (uint32_t)half->barrier,
+                                          .value = digest_bytes(piece)});
     if (!is_orphan(half)) {
         coordinator_piece(half->job, (uint32_t)half->barrier, half->subtask, piece);
     }
@@ -197,7 +209,7 @@ static void release_committables(struct half *half, struct sink_committable *fir
 static void apply_committables(struct half *half, struct sink_committable *first)
 {
     if (!half->barrier_open) {
-        broke(half, CONTRACT_STATE_OUTSIDE_BARRIER, 0);
+        half_broke(half, CONTRACT_STATE_OUTSIDE_BARRIER, 0);
     } else if (!is_orphan(half)) {
         task_stage(half->task_or_null, first);
     }
@@ -207,17 +219,19 @@ static void apply_committables(struct half *half, struct sink_committable *first
 static void apply_barrier_done(struct half *half, uint64_t checkpoint)
 {
     if (!half->barrier_open) {
-        broke(half, CONTRACT_BARRIER_DONE_WITHOUT_BARRIER, checkpoint);
+        half_broke(half, CONTRACT_BARRIER_DONE_WITHOUT_BARRIER, checkpoint);
         return;
     }
     if (checkpoint != half->barrier) {
-        broke(half, CONTRACT_TWO_BARRIER_ANSWERS, checkpoint);
+        half_broke(half, CONTRACT_TWO_BARRIER_ANSWERS, checkpoint);
         return;
     }
     half->barrier_open = false;
-    (void)job_note(half->job, (struct journal_entry){.kind = HOST_BARRIER_DONE, .lane = half->lane,
-                                                     .attempt = half->attempt,
-                                                     .checkpoint = (uint32_t)checkpoint});
+    (void)job_note(half->job,
+                   (struct journal_entry){.kind = HOST_BARRIER_DONE,
+                                          .lane = half->lane,
+                                          .attempt = half->attempt,
+                                          .checkpoint = (uint32_t)checkpoint});
     if (!is_orphan(half)) {
         task_barrier_done(half->task_or_null, checkpoint);
     }
@@ -226,7 +240,7 @@ static void apply_barrier_done(struct half *half, uint64_t checkpoint)
 static void apply_commit(struct half *half, const struct sink_effect *effect)
 {
     if (!half->commit_running) {
-        broke(half, CONTRACT_RETURN_WITHOUT_COMMIT, 0);
+        half_broke(half, CONTRACT_RETURN_WITHOUT_COMMIT, 0);
         return;
     }
     struct committer *committer = half->committer_or_null;
@@ -241,7 +255,7 @@ static void apply_commit(struct half *half, const struct sink_effect *effect)
         return; /* its collection belongs to the replacement */
     }
     if (effect->u.signal.request >= committer->running_count) {
-        broke(half, CONTRACT_UNKNOWN_REQUEST, effect->u.signal.request);
+        half_broke(half, CONTRACT_UNKNOWN_REQUEST, effect->u.signal.request);
         return;
     }
     committer_signal(committer, effect->u.signal.request, effect->u.signal.how);
@@ -261,7 +275,9 @@ static void apply_fail(struct half *half, const struct sink_effect *effect)
 {
     half->failed = true;
     clear_timer(half);
-    note_half(half, HOST_HALF_FAILED, (uint8_t)effect->u.fail.reason,
+    note_half(half,
+              HOST_HALF_FAILED,
+              (uint8_t)effect->u.fail.reason,
               port_status_first(&effect->u.fail.status));
     if (!is_orphan(half)) {
         job_fail(half->job, STOP_CAUSE_SINK, effect->u.fail.reason);
@@ -323,7 +339,8 @@ static void apply_one(struct half *half, const struct sink_effect *effect)
         apply_commit(half, effect);
         break;
     case SINK_EFFECT_SETTLE:
-        broke(half, CONTRACT_UNKNOWN_TOKEN, effect->u.settle.token); /* no operator runs here */
+        half_broke(
+            half, CONTRACT_UNKNOWN_TOKEN, effect->u.settle.token); /* no operator runs here */
         break;
     case SINK_EFFECT_CLOSED:
         apply_closed(half);
@@ -347,11 +364,11 @@ static void apply(struct half *half, const struct sink_effects *effects)
         apply_one(half, &effects->items[i]);
     }
     if (effects->overflowed) {
-        broke(half, CONTRACT_EFFECTS_OVERFLOW, effects->count);
+        half_broke(half, CONTRACT_EFFECTS_OVERFLOW, effects->count);
     }
     if (effects->more && !half->gone && half->more == SCHED_NONE) {
-        half->more = job_schedule(half->job, half->node, ENGINE_MORE, world_now(half->job->world),
-                                  half->number, 0);
+        half->more = job_schedule(
+            half->job, half->node, ENGINE_MORE, world_now(half->job->world), half->number, 0);
     }
 }
 
@@ -372,6 +389,11 @@ void half_step(struct half *half, const struct sink_event *event)
                           .wall = clock_wall(&job->world->nodes[half->node].clock, now)};
     at.nonce = choice_nonce(job->world->choice, half->attempt, half->number, half->nonces);
     half->nonces++;
+    struct world_node *node = &job->world->nodes[half->node];
+    if (node->cpu_per_event > 0) {
+        nanos from = node->cpu_free_at > now ? node->cpu_free_at : now;
+        node->cpu_free_at = nanos_add(from, node->cpu_per_event);
+    }
     job->depth++;
     half->type->step(half->state, &at, event, effects);
     apply(half, effects);
@@ -424,23 +446,28 @@ void half_close(struct half *half)
 {
     CHECK(!half->closing);
     half->closing = true;
-    (void)job_schedule(half->job, half->node, ENGINE_CLOSE, world_now(half->job->world),
-                       half->number, 0);
+    (void)job_schedule(
+        half->job, half->node, ENGINE_CLOSE, world_now(half->job->world), half->number, 0);
 }
 
 static void send_close(struct half *half)
 {
     note_half(half, HOST_CLOSE, 0, 0);
-    nanos bound = half->job->config->close_bound == 0 ? SECONDS(180) : half->job->config->close_bound;
-    half->close_bound = job_schedule(half->job, half->node, ENGINE_CLOSE_BOUND,
-                                     nanos_add(world_now(half->job->world), bound), half->number, 0);
+    nanos bound =
+        half->job->config->close_bound == 0 ? SECONDS(180) : half->job->config->close_bound;
+    half->close_bound = job_schedule(half->job,
+                                     half->node,
+                                     ENGINE_CLOSE_BOUND,
+                                     nanos_add(world_now(half->job->world), bound),
+                                     half->number,
+                                     0);
     half_tell(half, SINK_EVENT_CLOSE, 0);
 }
 
 static void give_up_closing(struct half *half)
 {
     half->close_bound = SCHED_NONE;
-    broke(half, CONTRACT_CLOSE_UNANSWERED, 0);
+    half_broke(half, CONTRACT_CLOSE_UNANSWERED, 0);
     half_kill(half);
     job_half_closed(half->job);
 }

@@ -14,7 +14,7 @@
 #include "sinks/sink.h"
 
 #define JOB_SUBTASK_MAX 16
-#define JOB_SOURCE_MAX 16
+#define JOB_SOURCE_MAX  16
 #define JOB_POLICY_NONE UINT32_MAX
 
 enum job_routing {
@@ -31,11 +31,11 @@ enum job_restart {
 
 /* How long the job is down after a crash; drawn as a class, scaled by the scenario's windows. */
 enum job_downtime {
-    DOWNTIME_SHORT = 0,      /* the restart delay */
-    DOWNTIME_REQUEST,        /* past the request deadline of what is in flight */
-    DOWNTIME_BEFORE_WINDOW,  /* just inside the recovery window */
-    DOWNTIME_AFTER_WINDOW,   /* just past the recovery window */
-    DOWNTIME_AFTER_RELEASE,  /* just past the latest release of names or streams */
+    DOWNTIME_SHORT = 0,     /* the restart delay */
+    DOWNTIME_REQUEST,       /* past the request deadline of what is in flight */
+    DOWNTIME_BEFORE_WINDOW, /* just inside the recovery window */
+    DOWNTIME_AFTER_WINDOW,  /* just past the recovery window */
+    DOWNTIME_AFTER_RELEASE, /* just past the latest release of names or streams */
     DOWNTIME_COUNT,
 };
 
@@ -43,40 +43,40 @@ struct job_config {
     const struct sink_type *sink;
     const struct sink_option_value *options;
     const struct sink_user *user;
-    struct sink_job facts;             /* what the sink is told of the job */
-    const struct sink_half *policy;    /* the failure policy machine */
+    struct sink_job facts;          /* what the sink is told of the job */
+    const struct sink_half *policy; /* the failure policy machine */
     const struct source_log *log;
-    uint32_t sources;                  /* source subtasks; splits are dealt out modulo */
+    uint32_t sources; /* source subtasks; splits are dealt out modulo */
     uint32_t subtasks;
-    bool chained;                      /* committer on the writer's thread */
-    uint8_t routing;                   /* enum job_routing */
-    nanos record_interval;             /* between bursts of one source */
-    uint32_t record_burst;             /* records per burst, at least 1 */
-    uint32_t channel_capacity;         /* records waiting per channel; 0: 16 */
-    bool bounded;                      /* input ends with the log */
+    bool chained;              /* committer on the writer's thread */
+    uint8_t routing;           /* enum job_routing */
+    nanos record_interval;     /* between bursts of one source */
+    uint32_t record_burst;     /* records per burst, at least 1 */
+    uint32_t channel_capacity; /* records waiting per channel; 0: 16 */
+    bool bounded;              /* input ends with the log */
     /* checkpoints */
     bool checkpointing;
     nanos checkpoint_interval;
     nanos checkpoint_timeout;
     nanos checkpoint_min_pause;
-    uint32_t checkpoint_concurrent;    /* 0: 1 */
-    uint32_t checkpoint_retained;      /* 0: 1 */
+    uint32_t checkpoint_concurrent; /* 0: 1 */
+    uint32_t checkpoint_retained;   /* 0: 1 */
     uint32_t checkpoint_failures_tolerated;
     bool checkpoints_after_finish;
-    uint32_t commit_retries;           /* of RETRY_LATER; 0: 10 */
+    uint32_t commit_retries; /* of RETRY_LATER; 0: 10 */
     /* restarts */
-    uint8_t restart;                   /* enum job_restart */
-    uint32_t restart_attempts;         /* restarts allowed; UINT32_MAX unbounded */
+    uint8_t restart;           /* enum job_restart */
+    uint32_t restart_attempts; /* restarts allowed; UINT32_MAX unbounded */
     nanos restart_delay;
     nanos restart_delay_max;
-    nanos detection_delay;             /* from a crash to its being noticed */
-    nanos close_bound;                 /* CLOSED must come within; 0: 180 s */
-    uint32_t rescale_to[4];            /* parallelism offered at a restore; 0 ends the list */
-    nanos downtime[DOWNTIME_COUNT];    /* length per class; 0: class not offered */
-    bool zombies;                      /* lost contact leaves the old attempt running */
-    uint32_t identity_subject;         /* spare */
-    nanos cpu_per_event;               /* virtual CPU time per event of a task */
-    int64_t clock_offset_max;          /* FAULT_CLOCK: size of the skew classes, ns */
+    nanos detection_delay;          /* from a crash to its being noticed */
+    nanos close_bound;              /* CLOSED must come within; 0: 180 s */
+    uint32_t rescale_to[4];         /* parallelism offered at a restore; 0 ends the list */
+    nanos downtime[DOWNTIME_COUNT]; /* length per class; 0: class not offered */
+    bool zombies;                   /* lost contact leaves the old attempt running */
+    bool older_restores;            /* an older retained checkpoint may be restored */
+    nanos cpu_per_event;            /* virtual CPU time per event of a task */
+    int64_t clock_offset_max;       /* FAULT_CLOCK: size of the skew classes, ns */
 };
 
 struct job;
@@ -99,8 +99,8 @@ void job_answer(void *job, const struct link_answer *answer);
 /* Handle an event of the engine's. */
 void job_event(struct job *job, const struct sched_event *event);
 
-/* Offer a crash here: after an event that left something durable or on the wire. */
-void job_offer_crash(struct job *job);
+/* Offer a crash here: after an event on node that left something durable or on the wire. */
+void job_offer_crash(struct job *job, uint32_t node);
 
 enum job_state job_state(const struct job *job);
 

@@ -1,6 +1,7 @@
 #include "sim/engine/engine.h"
 
-#define OUT(text, odds, fault, clauses) {.name = (text), .weight = (odds), .kind = (fault), .clause = (clauses)},
+#define OUT(text, odds, fault, clauses)                                                            \
+    {.name = (text), .weight = (odds), .kind = (fault), .clause = (clauses)},
 #define SITE(constant, number, text, sentence_text, outcomes_list)                                 \
     static const struct choice_outcome constant##_OUTCOMES[] = {outcomes_list};
 #include "sim/engine/sites.def"
@@ -19,8 +20,8 @@ const struct choice_site engine_sites[] = {
 
 const size_t engine_site_count = ARRAY_COUNT(engine_sites);
 
-uint32_t engine_pick(struct job *job, uint32_t site, lane lane, uint32_t wanted)
+uint32_t engine_pick(struct job *job, uint32_t site, lane who, uint32_t wanted)
 {
     CHECK(site < ENGINE_SITE_COUNT);
-    return fault_pick(job->world->fault, &engine_sites[site], lane, wanted);
+    return fault_pick(job->world->fault, &engine_sites[site], who, wanted);
 }

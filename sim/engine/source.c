@@ -2,7 +2,6 @@
  * sources, and reads them in rotation. A channel holds records, barriers and the end of input, in
  * order; a full channel stops its source, as back pressure does. */
 #include "sim/engine/engine.h"
-
 #include "sinks/base/digest.h"
 
 #define BARRIER_ROOM 16u /* items a channel holds beyond its capacity in records */
@@ -56,10 +55,10 @@ static void channel_push(struct channel *channel, channel_item item)
 
 void source_create(struct job *job, uint32_t index)
 {
-    job->sources[index] = (struct source){
-        .index = index, .node = job->source_nodes[index], .next_split = index};
-    job->sources[index].emit = job_schedule(job, job->source_nodes[index], ENGINE_EMIT,
-                                            world_now(job->world), job->attempt, index);
+    job->sources[index] =
+        (struct source){.index = index, .node = job->source_nodes[index], .next_split = index};
+    job->sources[index].emit = job_schedule(
+        job, job->source_nodes[index], ENGINE_EMIT, world_now(job->world), job->attempt, index);
 }
 
 static bool split_is_exhausted(const struct job *job, uint32_t split)
@@ -160,8 +159,8 @@ void source_wake(struct job *job, uint32_t index)
         return;
     }
     source->blocked = false;
-    source->emit = job_schedule(job, source->node, ENGINE_EMIT, world_now(job->world),
-                                job->attempt, index);
+    source->emit =
+        job_schedule(job, source->node, ENGINE_EMIT, world_now(job->world), job->attempt, index);
 }
 
 void source_barrier(struct source *source, struct job *job, uint32_t checkpoint)
@@ -170,7 +169,7 @@ void source_barrier(struct source *source, struct job *job, uint32_t checkpoint)
     if (pending != NULL) {
         for (uint32_t split = source->index; split < job->config->log->split_count;
              split += job->config->sources) {
-            pending->stored->positions[split] = job->positions[split];
+            pending->positions[split] = job->positions[split];
         }
     }
     broadcast(source, job, ITEM(ITEM_BARRIER, checkpoint));

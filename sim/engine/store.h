@@ -41,7 +41,7 @@ struct stored_checkpoint {
     bool retained; /* still offered for a restore */
     uint16_t attempt;
     nanos completed_at;
-    uint64_t *positions; /* per split: so many of its first records are covered; set by the
+    const uint64_t *positions; /* per split: so many of its first records are covered; set by the
                                   time of completion, NULL before */
     struct stored_piece *pieces;
     uint32_t piece_count;

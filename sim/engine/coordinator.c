@@ -1,0 +1,306 @@
+/* The coordinator: triggers checkpoints, collects their parts, completes or aborts them, and tells
+ * the tasks. Completing writes the store; each notice is an event of its own, so a crash fits
+ * between the two (C9). */
+#include "sim/engine/engine.h"
+
+static void
+note_checkpoint(struct job *job, enum journal_kind kind, uint32_t checkpoint, uint8_t code)
+{
+    (void)job_note(job,
+                   (struct journal_entry){.kind = (uint8_t)kind,
+                                          .code = code,
+                                          .lane = lane_make(LANE_COORDINATOR, 0),
+                                          .attempt = job->attempt,
+                                          .checkpoint = checkpoint});
+}
+
+static void schedule_tick(struct job *job, nanos due)
+{
+    job->tick = job_schedule(job, job->coordinator_node, ENGINE_TICK, due, job->attempt, 0);
+}
+
+void coordinator_start(struct job *job)
+{
+    job->pending_count = 0;
+    job->tick_missed = false;
+    job->tick = SCHED_NONE;
+    if (job->config->checkpointing) {
+        schedule_tick(job, nanos_add(world_now(job->world), job->config->checkpoint_interval));
+    }
+}
+
+struct pending_checkpoint *coordinator_pending(struct job *job, uint32_t checkpoint)
+{
+    for (uint32_t i = 0; i < job->pending_count; i++) {
+        if (job->pending[i].stored->number == checkpoint) {
+            return &job->pending[i];
+        }
+    }
+    return NULL;
+}
+
+static uint32_t parts_of(const struct job *job)
+{
+    return job->subtasks + (job_is_chained(job) ? 0 : job->committer_count);
+}
+
+static void trigger(struct job *job)
+{
+    struct pending_checkpoint *pending = &job->pending[job->pending_count];
+    job->piece_capacity[job->pending_count] = 0;
+    *pending = (struct pending_checkpoint){.stored = store_begin(job->store, job->attempt),
+                                           .parts_missing = parts_of(job),
+                                           .triggered_at = world_now(job->world)};
+    job->pending_count++;
+    uint32_t number = pending->stored->number;
+    uint32_t splits = job->config->log->split_count;
+    pending->positions = arena_take_zeroed(job->world->arena, (splits + 1) * sizeof(uint64_t));
+    pending->stored->positions = pending->positions;
+    note_checkpoint(job, HOST_CHECKPOINT_TRIGGERED, number, 0);
+    pending->timeout =
+        job_schedule(job,
+                     job->coordinator_node,
+                     ENGINE_TIMEOUT,
+                     nanos_add(world_now(job->world), job->config->checkpoint_timeout),
+                     job->attempt,
+                     number);
+    for (uint32_t i = 0; i < job->config->sources; i++) {
+        (void)job_schedule(job,
+                           job->source_nodes[i],
+                           ENGINE_BARRIER,
+                           world_now(job->world),
+                           job->attempt,
+                           i | ((uint64_t)number << 32));
+    }
+}
+
+static bool all_tasks_run(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->subtasks; i++) {
+        if (!job->tasks[i].running) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether one more checkpoint may start now; sets tick_missed when it may as soon as one ends. */
+static bool may_trigger(struct job *job)
+{
+    uint32_t concurrent =
+        job->config->checkpoint_concurrent == 0 ? 1 : job->config->checkpoint_concurrent;
+    if (job->pending_count >= concurrent || job->pending_count == CHECKPOINT_PENDING_MAX) {
+        job->tick_missed = true;
+        return false;
+    }
+    return all_tasks_run(job);
+}
+
+void coordinator_tick(struct job *job)
+{
+    job->tick = SCHED_NONE;
+    if (!job_is_live(job)) {
+        return;
+    }
+    nanos now = world_now(job->world);
+    nanos rested = nanos_add(job->last_completed_at, job->config->checkpoint_min_pause);
+    if (job->last_completed_at > 0 && now < rested) {
+        schedule_tick(job, rested);
+        return;
+    }
+    if (may_trigger(job)) {
+        trigger(job);
+    } else if (job->tick_missed) {
+        return; /* the end of a pending one brings the next tick */
+    }
+    schedule_tick(job, nanos_add(now, job->config->checkpoint_interval));
+}
+
+/* Forget a pending checkpoint; a missed tick comes at once. */
+static void remove_pending(struct job *job, struct pending_checkpoint *pending)
+{
+    if (pending->timeout != SCHED_NONE && sched_is_pending(job->world->sched, pending->timeout)) {
+        sched_cancel(job->world->sched, pending->timeout);
+    }
+    uint32_t index = (uint32_t)(pending - job->pending);
+    for (uint32_t i = index; i + 1 < job->pending_count; i++) {
+        job->pending[i] = job->pending[i + 1];
+        job->piece_capacity[i] = job->piece_capacity[i + 1];
+    }
+    job->pending_count--;
+    if (job->tick_missed && job_is_live(job)) {
+        job->tick_missed = false;
+        schedule_tick(job, world_now(job->world));
+    }
+}
+
+void coordinator_piece(struct job *job, uint32_t checkpoint, uint32_t subtask, struct bytes piece)
+{
+    struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
+    if (pending == NULL) {
+        return;
+    }
+    struct stored_checkpoint *stored = pending->stored;
+    uint32_t *capacity = &job->piece_capacity[pending - job->pending];
+    if (stored->piece_count == *capacity) {
+        *capacity = *capacity == 0 ? 8 : *capacity * 2;
+        struct stored_piece *pieces =
+            arena_take(job->world->arena, *capacity * sizeof(stored->pieces[0]));
+        for (uint32_t i = 0; i < stored->piece_count; i++) {
+            pieces[i] = stored->pieces[i];
+        }
+        stored->pieces = pieces;
+    }
+    stored->pieces[stored->piece_count] =
+        (struct stored_piece){.subtask = subtask, .data = job_copy(job, piece)};
+    stored->piece_count++;
+}
+
+void coordinator_part(struct job *job, uint32_t checkpoint)
+{
+    struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
+    if (pending == NULL) {
+        return; /* aborted meanwhile */
+    }
+    CHECK(pending->parts_missing > 0);
+    pending->parts_missing--;
+    if (pending->parts_missing == 0) {
+        pending->completing = true;
+        (void)job_schedule(job,
+                           job->coordinator_node,
+                           ENGINE_COMPLETE,
+                           world_now(job->world),
+                           job->attempt,
+                           checkpoint);
+    }
+}
+
+static void
+abort_pending(struct job *job, struct pending_checkpoint *pending, enum abort_cause cause)
+{
+    uint32_t number = pending->stored->number;
+    store_abort(job->store, pending->stored);
+    note_checkpoint(job, HOST_CHECKPOINT_ABORTED, number, (uint8_t)cause);
+    remove_pending(job, pending);
+    if (cause == ABORT_CAUSE_JOB_STOPPED || cause == ABORT_CAUSE_SUBSUMED) {
+        return;
+    }
+    for (uint32_t i = 0; i < job->subtasks && job_is_live(job); i++) {
+        struct task *task = &job->tasks[i];
+        if (task->writer != NULL) {
+            half_tell(task->writer, SINK_EVENT_CHECKPOINT_ABORTED, number);
+        }
+    }
+    job->failures++;
+    if (job->failures > job->config->checkpoint_failures_tolerated &&
+        cause == ABORT_CAUSE_TIMEOUT) {
+        job_fail(job, STOP_CAUSE_CHECKPOINT, SINK_REASON_NONE);
+    }
+}
+
+/* Send one notice, or lose or delay it. */
+static void send_notice(struct job *job, uint32_t task, uint32_t node, uint32_t checkpoint)
+{
+    lane who = lane_make(LANE_TASK, task);
+    uint32_t fate = engine_pick(job, ENGINE_SITE_NOTICE, who, CHOICE_ALL);
+    nanos due = world_now(job->world);
+    nanos interval = job->config->checkpoint_interval;
+    if (fate == 1) {
+        (void)job_note(job,
+                       (struct journal_entry){.kind = HOST_NOTICE_LOST,
+                                              .lane = who,
+                                              .attempt = job->attempt,
+                                              .checkpoint = checkpoint});
+        return;
+    }
+    if (fate == 2) {
+        due = nanos_add(due, interval / 2);
+    } else if (fate == 3) {
+        due = nanos_add(due, nanos_add(interval, MS(1)));
+    }
+    if (fate != 0) {
+        fault_lasts_until(job->world->fault, due);
+    }
+    (void)job_schedule(
+        job, node, ENGINE_NOTICE, due, job->attempt, task | ((uint64_t)checkpoint << 32));
+}
+
+static void note_covering(struct job *job, const struct stored_checkpoint *stored)
+{
+    const struct source_log *log = job->config->log;
+    for (uint32_t split = 0; split < log->split_count; split++) {
+        if (stored->positions[split] < log->split_starts[split + 1] - log->split_starts[split]) {
+            return;
+        }
+    }
+    job->covering = stored->number;
+}
+
+void coordinator_complete_event(struct job *job, uint32_t checkpoint)
+{
+    struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
+    if (pending == NULL) {
+        return;
+    }
+    uint32_t fate =
+        engine_pick(job, ENGINE_SITE_CHECKPOINT, lane_make(LANE_COORDINATOR, 0), CHOICE_ALL);
+    if (fate != 0) {
+        abort_pending(job, pending, ABORT_CAUSE_INJECTED);
+        return;
+    }
+    while (&job->pending[0] != pending) { /* a later one that completes subsumes it */
+        abort_pending(job, &job->pending[0], ABORT_CAUSE_SUBSUMED);
+        pending = coordinator_pending(job, checkpoint);
+    }
+    struct stored_checkpoint *stored = pending->stored;
+    job->last_completed_at = world_now(job->world);
+    job->failures = 0;
+    store_complete(job->store, stored, job->last_completed_at);
+    note_covering(job, stored);
+    note_checkpoint(job, HOST_CHECKPOINT_COMPLETED, checkpoint, 0);
+    remove_pending(job, pending);
+    for (uint32_t i = 0; i < job->subtasks; i++) {
+        send_notice(job, i, job->task_nodes[i], checkpoint);
+    }
+    for (uint32_t i = 0; i < job->committer_count && !job_is_chained(job); i++) {
+        send_notice(job, job->subtasks + i, job->committer_nodes[i], checkpoint);
+    }
+}
+
+void coordinator_timeout(struct job *job, uint32_t checkpoint)
+{
+    struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
+    if (pending != NULL) {
+        pending->timeout = SCHED_NONE;
+        abort_pending(job, pending, ABORT_CAUSE_TIMEOUT);
+    }
+}
+
+void coordinator_notice_event(struct job *job, uint32_t task, uint32_t checkpoint)
+{
+    (void)job_note(job,
+                   (struct journal_entry){.kind = HOST_NOTICE,
+                                          .lane = lane_make(LANE_TASK, task),
+                                          .attempt = job->attempt,
+                                          .checkpoint = checkpoint});
+    if (task >= job->subtasks) {
+        committer_notice(&job->committers[task - job->subtasks], checkpoint);
+        return;
+    }
+    struct task *target = &job->tasks[task];
+    if (checkpoint > target->notice) {
+        target->notice = checkpoint;
+    }
+    task_schedule(target);
+}
+
+void coordinator_stop(struct job *job)
+{
+    while (job->pending_count > 0) {
+        abort_pending(job, &job->pending[job->pending_count - 1], ABORT_CAUSE_JOB_STOPPED);
+    }
+    if (job->tick != SCHED_NONE) {
+        sched_cancel(job->world->sched, job->tick);
+        job->tick = SCHED_NONE;
+    }
+}

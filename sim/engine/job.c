@@ -1,0 +1,712 @@
+/* The lives of a job: start, crash, stop, restart, rescale, completion.
+ *
+ *   state      event                    next
+ *   ---------  -----------------------  ------------------------------------------------------
+ *   running    a process crashes        noticing (its halves are gone; the others go on)
+ *   running    a half or checkpoint     closing (every half gets CLOSE)
+ *              fails
+ *   noticing   the crash is noticed     closing
+ *   closing    the last CLOSED          down, or failed when no restart is left
+ *   down       the delay is over        running: the next attempt, restored
+ */
+#include "sim/engine/engine.h"
+#include "sinks/base/digest.h"
+
+#include <string.h>
+
+sched_handle job_schedule(
+    struct job *job, uint32_t node, enum engine_event what, nanos due, uint64_t a, uint64_t b)
+{
+    return sched_at(job->world->sched, due, node, WORLD_EVENT(DISPATCH_ENGINE, what), a, b);
+}
+
+uint32_t job_note(struct job *job, struct journal_entry entry)
+{
+    return world_note(job->world, entry);
+}
+
+nanos job_cpu_free(const struct job *job, uint32_t node)
+{
+    nanos now = world_now(job->world);
+    nanos free_at = job->world->nodes[node].cpu_free_at;
+    return free_at > now ? free_at : now;
+}
+
+struct bytes job_copy(struct job *job, struct bytes source)
+{
+    if (source.size == 0) {
+        return (struct bytes){.data = NULL, .size = 0};
+    }
+    uint8_t *copy = arena_take(job->world->arena, source.size);
+    memcpy(copy, source.data, source.size);
+    return (struct bytes){.data = copy, .size = source.size};
+}
+
+bool job_is_chained(const struct job *job)
+{
+    return job->config->chained && job->config->sink->committer_kind != SINK_COMMITTER_GLOBAL;
+}
+
+bool job_is_live(const struct job *job)
+{
+    return job->stop <= STOP_NOTICING && !job->failed && job->attempt > 0;
+}
+
+static uint32_t subtasks_max(const struct job_config *config)
+{
+    uint32_t max = config->subtasks;
+    for (uint32_t i = 0; i < ARRAY_COUNT(config->rescale_to); i++) {
+        if (config->rescale_to[i] > max) {
+            max = config->rescale_to[i];
+        }
+    }
+    return max;
+}
+
+static void add_nodes(struct job *job)
+{
+    struct world *world = job->world;
+    uint32_t max = subtasks_max(job->config);
+    CHECK(max <= JOB_SUBTASK_MAX);
+    CHECK(job->config->sources <= JOB_SOURCE_MAX);
+    job->coordinator_node = world_add_node(world, lane_make(LANE_COORDINATOR, 0));
+    for (uint32_t i = 0; i < job->config->sources; i++) {
+        job->source_nodes[i] = world_add_node(world, lane_make(LANE_SOURCE, i));
+    }
+    for (uint32_t i = 0; i < max; i++) {
+        job->task_nodes[i] = world_add_node(world, lane_make(LANE_TASK, i));
+        world->nodes[job->task_nodes[i]].cpu_per_event = job->config->cpu_per_event;
+    }
+    bool separate = job->config->sink->committer_or_null != NULL && !job_is_chained(job);
+    for (uint32_t i = 0; i < max && separate; i++) {
+        job->committer_nodes[i] = world_add_node(world, lane_make(LANE_COMMITTER, i));
+        world->nodes[job->committer_nodes[i]].cpu_per_event = job->config->cpu_per_event;
+    }
+}
+
+static void init_effects(struct sink_effects *effects, struct arena *arena)
+{
+    *effects = (struct sink_effects){.capacity = SINK_EFFECTS_MAX};
+    effects->items = arena_take(arena, SINK_EFFECTS_MAX * sizeof(effects->items[0]));
+}
+
+struct job *job_create(struct world *world, const struct job_config *config, struct store *store)
+{
+    struct arena *arena = world->arena;
+    struct job *job = arena_take_zeroed(arena, sizeof(*job));
+    job->world = world;
+    job->config = config;
+    job->store = store;
+    job->allocator = arena_allocator(arena);
+    init_effects(&job->effects[0], arena);
+    init_effects(&job->effects[1], arena);
+    uint32_t max = subtasks_max(config);
+    job->sources = arena_take_zeroed(arena, config->sources * sizeof(struct source));
+    job->tasks = arena_take_zeroed(arena, max * sizeof(struct task));
+    job->committers = arena_take_zeroed(arena, max * sizeof(struct committer));
+    job->positions = arena_take_zeroed(arena, (config->log->split_count + 1) * sizeof(uint64_t));
+    job->subtasks = config->subtasks;
+    add_nodes(job);
+    job->stop = STOP_DOWN;
+    job->start = job_schedule(job, job->coordinator_node, ENGINE_START, world_now(world), 1, 0);
+    return job;
+}
+
+void job_attach_link(struct job *job, struct link *link)
+{
+    job->link = link;
+}
+
+/* --- start ------------------------------------------------------------------------------------- */
+
+static uint32_t committers_for(const struct job *job)
+{
+    if (job->config->sink->committer_or_null == NULL) {
+        return 0;
+    }
+    return job->config->sink->committer_kind == SINK_COMMITTER_GLOBAL ? 1 : job->subtasks;
+}
+
+/* The newest retained checkpoint before the latest; 0 when there is none. */
+static uint32_t older_checkpoint(const struct store *store)
+{
+    for (uint32_t number = store->latest_completed; number > 1; number--) {
+        const struct stored_checkpoint *stored = store_get(store, number - 1);
+        if (stored->state == STORE_COMPLETED && stored->retained) {
+            return stored->number;
+        }
+    }
+    return 0;
+}
+
+/* The checkpoint to restore and the parallelism, by choice among what the scenario allows. */
+static void choose_restore(struct job *job)
+{
+    uint32_t wanted = 1;
+    for (uint32_t i = 0; i < ARRAY_COUNT(job->config->rescale_to); i++) {
+        uint32_t to = job->config->rescale_to[i];
+        if (to == 0) {
+            break;
+        }
+        wanted |= to == job->subtasks ? 0 : UINT32_C(2) << i;
+    }
+    uint32_t older = job->config->older_restores ? older_checkpoint(job->store) : 0;
+    wanted |= older == 0 ? 0 : UINT32_C(1) << 5;
+    job->restored = job->store->latest_completed;
+    if (wanted == 1) {
+        return;
+    }
+    uint32_t pick = engine_pick(job, ENGINE_SITE_RESTORE, lane_make(LANE_COORDINATOR, 0), wanted);
+    if (pick == 5) {
+        job->restored = older;
+    } else if (pick > 0) {
+        job->subtasks = job->config->rescale_to[pick - 1];
+    }
+}
+
+static void restore_positions(struct job *job, const struct stored_checkpoint *stored_or_null)
+{
+    const struct source_log *log = job->config->log;
+    job->emitted_left = log->record_count;
+    for (uint32_t split = 0; split < log->split_count; split++) {
+        job->positions[split] = stored_or_null == NULL ? 0 : stored_or_null->positions[split];
+        job->emitted_left -= (uint32_t)job->positions[split];
+    }
+}
+
+static void link_committers(struct job *job)
+{
+    for (uint32_t i = 0; i < job->subtasks; i++) {
+        if (job->committer_count > 0) {
+            job->tasks[i].committer_or_null = &job->committers[job->committer_count == 1 ? 0 : i];
+        }
+    }
+}
+
+/* C4: collections move whole. FW5: writer pieces are dealt out one by one. */
+static void redistribute(struct job *job, const struct stored_checkpoint *stored)
+{
+    for (uint32_t i = 0; i < stored->collection_count; i++) {
+        const struct stored_collection *collection = &stored->collections[i];
+        committer_restore(&job->committers[collection->subtask % job->committer_count], collection);
+    }
+    for (uint32_t i = 0; i < stored->piece_count; i++) {
+        struct task *task = &job->tasks[i % job->subtasks];
+        if (task->pieces == NULL) {
+            task->pieces =
+                arena_take(job->world->arena, stored->piece_count * sizeof(task->pieces[0]));
+        }
+        task->pieces[task->piece_count] = (struct sink_piece){.data = stored->pieces[i].data};
+        task->piece_count++;
+    }
+}
+
+static void choose_clock(struct job *job, uint32_t index)
+{
+    if (job->config->clock_offset_max == 0) {
+        return;
+    }
+    uint32_t pick = engine_pick(job, ENGINE_SITE_CLOCK, lane_make(LANE_TASK, index), CHOICE_ALL);
+    struct clock *clock = &job->world->nodes[job->task_nodes[index]].clock;
+    int64_t max = job->config->clock_offset_max;
+    const int64_t offsets[] = {0, max / 2, max, -max / 2, -max, 0, 0};
+    clock_init(clock);
+    clock_jump(clock, world_now(job->world), offsets[pick]);
+    if (pick >= 5) {
+        clock_drift(clock, world_now(job->world), pick == 5 ? 50 : -50);
+    }
+}
+
+static void open_all(struct job *job)
+{
+    nanos now = world_now(job->world);
+    bool separate = job->committer_count > 0 && !job_is_chained(job);
+    nanos committer_at = now;
+    if (separate) {
+        uint32_t pick =
+            engine_pick(job, ENGINE_SITE_OPENING, lane_make(LANE_COORDINATOR, 0), CHOICE_ALL);
+        committer_at = pick == 0 ? now : nanos_add(now, MS(10));
+    }
+    for (uint32_t i = 0; i < job->committer_count && separate; i++) {
+        (void)job_schedule(
+            job, job->committer_nodes[i], ENGINE_COMMITTER_RUN, committer_at, job->attempt, i);
+    }
+    for (uint32_t i = 0; i < job->subtasks; i++) {
+        (void)job_schedule(job, job->task_nodes[i], ENGINE_TASK_OPEN, now, job->attempt, i);
+    }
+}
+
+static void start_attempt(struct job *job)
+{
+    job->attempt++;
+    job->stop = STOP_NONE;
+    job->start = SCHED_NONE;
+    job->covering = 0;
+    job->last_completed_at = 0;
+    if (job->attempt > 1) {
+        choose_restore(job);
+    }
+    struct stored_checkpoint *stored =
+        job->restored == 0 ? NULL : store_get(job->store, job->restored);
+    restore_positions(job, stored);
+    (void)job_note(job,
+                   (struct journal_entry){.kind = HOST_JOB_STARTED,
+                                          .lane = lane_make(LANE_COORDINATOR, 0),
+                                          .attempt = job->attempt,
+                                          .checkpoint = job->restored,
+                                          .a = job->subtasks});
+    job->committer_count = committers_for(job);
+    for (uint32_t i = 0; i < job->subtasks; i++) {
+        task_create(job, i);
+        choose_clock(job, i);
+    }
+    for (uint32_t i = 0; i < job->committer_count; i++) {
+        committer_create(job, i);
+    }
+    link_committers(job);
+    if (stored != NULL) {
+        redistribute(job, stored);
+    }
+    open_all(job);
+    for (uint32_t i = 0; i < job->config->sources; i++) {
+        source_create(job, i);
+    }
+    coordinator_start(job);
+}
+
+/* --- stop -------------------------------------------------------------------------------------- */
+
+static nanos restart_delay(const struct job *job)
+{
+    nanos delay = job->config->restart_delay;
+    if (job->config->restart == JOB_RESTART_EXPONENTIAL) {
+        for (uint32_t i = 1; i < job->restarts && delay < job->config->restart_delay_max; i++) {
+            delay = nanos_mul(delay, 2);
+        }
+        delay = delay > job->config->restart_delay_max ? job->config->restart_delay_max : delay;
+    }
+    return delay;
+}
+
+static void fail_for_good(struct job *job)
+{
+    job->failed = true;
+    (void)job_note(job,
+                   (struct journal_entry){.kind = HOST_JOB_FAILED,
+                                          .lane = lane_make(LANE_COORDINATOR, 0),
+                                          .attempt = job->attempt,
+                                          .code = job->stop_cause,
+                                          .a = job->stop_reason});
+}
+
+/* Zombies of the attempt that ended live on for a while after the next one starts. */
+static void schedule_zombie_ends(struct job *job, nanos start)
+{
+    for (uint32_t i = 0; i < job->half_count; i++) {
+        struct half *half = job->halves[i];
+        if (half->zombie && !half->gone && half->attempt == job->attempt) {
+            nanos until = nanos_add(start, job->zombie_for);
+            (void)job_schedule(job, half->node, ENGINE_ZOMBIE_END, until, half->number, 0);
+            fault_lasts_until(job->world->fault, until);
+        }
+    }
+}
+
+static void go_down(struct job *job)
+{
+    bool left =
+        job->config->restart != JOB_RESTART_NONE && (job->config->restart_attempts == UINT32_MAX ||
+                                                     job->restarts < job->config->restart_attempts);
+    job->stop = STOP_DOWN;
+    if (!left) {
+        fail_for_good(job);
+        return;
+    }
+    job->restarts++;
+    job->restarts_after_heal += job->healed ? 1 : 0;
+    nanos due = nanos_add(world_now(job->world), restart_delay(job));
+    if (due < job->down_until && !job->healed) {
+        due = job->down_until;
+    }
+    job->start =
+        job_schedule(job, job->coordinator_node, ENGINE_START, due, (uint64_t)job->attempt + 1, 0);
+    schedule_zombie_ends(job, due);
+}
+
+void job_half_closed(struct job *job)
+{
+    if (job->stop != STOP_CLOSING) {
+        return;
+    }
+    CHECK(job->closes_open > 0);
+    job->closes_open--;
+    if (job->closes_open == 0) {
+        go_down(job);
+    }
+}
+
+static void close_all(struct job *job)
+{
+    job->stop = STOP_CLOSING;
+    job->closes_open = 0;
+    for (uint32_t i = 0; i < job->half_count; i++) {
+        struct half *half = job->halves[i];
+        if (!half->gone && !half->zombie && half->attempt == job->attempt) {
+            job->closes_open++;
+            half_close(half);
+        }
+    }
+    if (job->closes_open == 0) {
+        go_down(job);
+    }
+}
+
+void job_fail(struct job *job, enum stop_cause cause, uint32_t reason)
+{
+    if (job->stop == STOP_CLOSING || job->stop == STOP_DOWN || job->failed) {
+        return;
+    }
+    job->stop_cause = (uint8_t)cause;
+    job->stop_reason = reason;
+    (void)job_note(job,
+                   (struct journal_entry){.kind = HOST_JOB_STOPPED,
+                                          .lane = lane_make(LANE_COORDINATOR, 0),
+                                          .attempt = job->attempt,
+                                          .code = (uint8_t)cause,
+                                          .a = reason});
+    job->stop = STOP_CLOSING; /* nothing starts while checkpoints are aborted */
+    coordinator_stop(job);
+    for (uint32_t i = 0; i < job->config->sources; i++) {
+        if (job->sources[i].emit != SCHED_NONE) {
+            sched_cancel(job->world->sched, job->sources[i].emit);
+            job->sources[i].emit = SCHED_NONE;
+        }
+    }
+    close_all(job);
+}
+
+/* --- crash ------------------------------------------------------------------------------------- */
+
+enum crash_what {
+    CRASH_NONE = 0,
+    CRASH_SUBTASK,
+    CRASH_ALL,
+    CRASH_COORDINATOR,
+    CRASH_LOST_CONTACT,
+};
+
+struct crash_outcome {
+    uint8_t what;     /* enum crash_what */
+    uint8_t downtime; /* enum job_downtime; of a zombie, its life */
+};
+
+/* Parallel to the outcomes of engine.crash. */
+static const struct crash_outcome CRASHES[] = {
+    {CRASH_NONE, DOWNTIME_SHORT},
+    {CRASH_SUBTASK, DOWNTIME_SHORT},
+    {CRASH_SUBTASK, DOWNTIME_REQUEST},
+    {CRASH_SUBTASK, DOWNTIME_BEFORE_WINDOW},
+    {CRASH_SUBTASK, DOWNTIME_AFTER_WINDOW},
+    {CRASH_SUBTASK, DOWNTIME_AFTER_RELEASE},
+    {CRASH_ALL, DOWNTIME_SHORT},
+    {CRASH_ALL, DOWNTIME_REQUEST},
+    {CRASH_ALL, DOWNTIME_BEFORE_WINDOW},
+    {CRASH_ALL, DOWNTIME_AFTER_WINDOW},
+    {CRASH_ALL, DOWNTIME_AFTER_RELEASE},
+    {CRASH_COORDINATOR, DOWNTIME_SHORT},
+    {CRASH_COORDINATOR, DOWNTIME_REQUEST},
+    {CRASH_LOST_CONTACT, DOWNTIME_SHORT},
+    {CRASH_LOST_CONTACT, DOWNTIME_REQUEST},
+    {CRASH_LOST_CONTACT, DOWNTIME_AFTER_RELEASE},
+};
+
+static uint32_t crashes_wanted(const struct job *job)
+{
+    uint32_t wanted = 1;
+    for (uint32_t i = 1; i < ARRAY_COUNT(CRASHES); i++) {
+        bool zombie = CRASHES[i].what == CRASH_LOST_CONTACT;
+        if (job->config->downtime[CRASHES[i].downtime] > 0 && (!zombie || job->config->zombies)) {
+            wanted |= UINT32_C(1) << i;
+        }
+    }
+    return wanted;
+}
+
+static void lose_half(struct job *job, struct half *half_or_null, bool zombie)
+{
+    if (half_or_null == NULL || half_or_null->gone) {
+        return;
+    }
+    struct journal_entry entry = {.kind = zombie ? HOST_ZOMBIE : HOST_CRASHED,
+                                  .lane = half_or_null->lane,
+                                  .attempt = half_or_null->attempt};
+    (void)job_note(job, entry);
+    if (zombie) {
+        half_or_null->zombie = true;
+    } else {
+        half_kill(half_or_null);
+    }
+}
+
+static void lose_task(struct job *job, uint32_t index, bool zombie)
+{
+    struct task *task = &job->tasks[index];
+    lose_half(job, task->writer, zombie);
+    lose_half(job, task->policy, zombie);
+    if (job_is_chained(job) && task->committer_or_null != NULL) {
+        lose_half(job, task->committer_or_null->half, zombie);
+    }
+}
+
+/* The subtask or committer that the last event was on; the first one when it was on none. */
+static void lose_victim(struct job *job, uint32_t node, bool zombie)
+{
+    for (uint32_t i = 0; i < job->committer_count && !job_is_chained(job); i++) {
+        if (job->committer_nodes[i] == node) {
+            lose_half(job, job->committers[i].half, zombie);
+            return;
+        }
+    }
+    for (uint32_t i = 0; i < job->subtasks; i++) {
+        if (job->task_nodes[i] == node) {
+            lose_task(job, i, zombie);
+            return;
+        }
+    }
+    lose_task(job, 0, zombie);
+}
+
+static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
+{
+    struct world *world = job->world;
+    bool zombie = outcome.what == CRASH_LOST_CONTACT;
+    nanos length = job->config->downtime[outcome.downtime];
+    nanos down = zombie ? job->config->downtime[DOWNTIME_SHORT] : length;
+    job->down_until = nanos_add(world_now(world), down);
+    job->zombie_for = zombie ? length : 0;
+    fault_lasts_until(world->fault, job->down_until);
+    (void)job_note(job,
+                   (struct journal_entry){.kind = HOST_INJECTED,
+                                          .code = zombie ? FAULT_ZOMBIE : FAULT_CRASH,
+                                          .lane = lane_make(LANE_COORDINATOR, 0),
+                                          .attempt = job->attempt,
+                                          .a = down,
+                                          .b = outcome.what});
+    if (outcome.what == CRASH_ALL) {
+        for (uint32_t i = 0; i < job->half_count; i++) {
+            if (job->halves[i]->attempt == job->attempt) {
+                lose_half(job, job->halves[i], false);
+            }
+        }
+    } else if (outcome.what != CRASH_COORDINATOR) {
+        lose_victim(job, node, zombie);
+    }
+    job->stop = STOP_NOTICING;
+    (void)job_schedule(job,
+                       job->coordinator_node,
+                       ENGINE_NOTICED,
+                       nanos_add(world_now(world), job->config->detection_delay),
+                       job->attempt,
+                       0);
+}
+
+void job_offer_crash(struct job *job, uint32_t node)
+{
+    if (job->stop != STOP_NONE || !job_is_live(job)) {
+        return;
+    }
+    if (job->crashes_wanted == 0) {
+        job->crashes_wanted = crashes_wanted(job);
+    }
+    uint32_t pick =
+        engine_pick(job, ENGINE_SITE_CRASH, lane_make(LANE_COORDINATOR, 0), job->crashes_wanted);
+    if (pick != 0) {
+        crash(job, CRASHES[pick], node);
+    }
+}
+
+/* --- events ------------------------------------------------------------------------------------ */
+
+void job_answer(void *context, const struct link_answer *answer)
+{
+    struct job *job = context;
+    CHECK(answer->sender >= 1 && answer->sender <= job->half_count);
+    struct half *half = job->halves[answer->sender - 1];
+    struct sink_event event = {.kind = SINK_EVENT_ANSWER, .u.answer = answer->answer};
+    if (answer->answer.kind == PORT_STREAM_MESSAGE) {
+        event.kind = SINK_EVENT_STREAM_MESSAGE;
+    } else if (answer->answer.kind == PORT_STREAM_END) {
+        event.kind = SINK_EVENT_STREAM_END;
+    }
+    half_step(half, &event);
+}
+
+static void attempt_event(struct job *job, enum engine_event what, uint64_t b)
+{
+    uint32_t index = (uint32_t)b;
+    uint32_t checkpoint = (uint32_t)(b >> 32);
+    switch (what) {
+    case ENGINE_EMIT:
+        source_emit(&job->sources[index], job);
+        break;
+    case ENGINE_BARRIER:
+        source_barrier(&job->sources[index], job, checkpoint);
+        break;
+    case ENGINE_TASK_OPEN:
+        task_open(&job->tasks[index]);
+        break;
+    case ENGINE_TASK_RUN:
+        task_run(&job->tasks[index]);
+        break;
+    case ENGINE_COMMITTER_RUN:
+        committer_run(&job->committers[index]);
+        break;
+    case ENGINE_TICK:
+        coordinator_tick(job);
+        break;
+    case ENGINE_COMPLETE:
+        coordinator_complete_event(job, index);
+        break;
+    case ENGINE_TIMEOUT:
+        coordinator_timeout(job, index);
+        break;
+    case ENGINE_NOTICE:
+        coordinator_notice_event(job, index, checkpoint);
+        break;
+    case ENGINE_NOTICED:
+        job_fail(job, STOP_CAUSE_CRASH, SINK_REASON_NONE);
+        break;
+    case ENGINE_NONE:
+    case ENGINE_START:
+    case ENGINE_TIMER:
+    case ENGINE_MORE:
+    case ENGINE_CLOSE:
+    case ENGINE_CLOSE_BOUND:
+    case ENGINE_ZOMBIE_END:
+        UNREACHABLE();
+    }
+}
+
+void job_event(struct job *job, const struct sched_event *event)
+{
+    enum engine_event what = (enum engine_event)(event->kind & 0xff);
+    switch (what) {
+    case ENGINE_START:
+        start_attempt(job);
+        break;
+    case ENGINE_TIMER:
+    case ENGINE_MORE:
+    case ENGINE_CLOSE:
+    case ENGINE_CLOSE_BOUND:
+    case ENGINE_ZOMBIE_END:
+        half_event(job->halves[event->a - 1], what);
+        break;
+    case ENGINE_NONE:
+        UNREACHABLE();
+    case ENGINE_EMIT:
+    case ENGINE_BARRIER:
+    case ENGINE_TASK_OPEN:
+    case ENGINE_TASK_RUN:
+    case ENGINE_COMMITTER_RUN:
+    case ENGINE_TICK:
+    case ENGINE_COMPLETE:
+    case ENGINE_TIMEOUT:
+    case ENGINE_NOTICE:
+    case ENGINE_NOTICED:
+        if (event->a == job->attempt && job_is_live(job)) {
+            attempt_event(job, what, event->b);
+        }
+        break;
+    }
+}
+
+/* --- completion -------------------------------------------------------------------------------- */
+
+static bool committers_are_done(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->committer_count; i++) {
+        const struct committer *committer = &job->committers[i];
+        if (committer->request_count > 0 || committer->half == NULL ||
+            !half_is_idle(committer->half) || committer->edge_head < committer->edge_count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_complete(const struct job *job)
+{
+    if (job->emitted_left > 0 || (job->config->checkpointing && job->covering == 0)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < job->subtasks; i++) {
+        const struct task *task = &job->tasks[i];
+        if (!task_is_done(task)) {
+            return false;
+        }
+        if (!job->config->checkpointing && (link_pending(job->link, task->writer->number) > 0 ||
+                                            task->writer->timer != SCHED_NONE)) {
+            return false;
+        }
+    }
+    return committers_are_done(job);
+}
+
+enum job_state job_state(const struct job *job)
+{
+    if (job->failed) {
+        return JOB_FAILED;
+    }
+    if (job->stop != STOP_NONE) {
+        return JOB_DOWN;
+    }
+    return is_complete(job) ? JOB_COMPLETE : JOB_RUNNING;
+}
+
+void job_heal(struct job *job)
+{
+    job->healed = true;
+    for (uint32_t i = 0; i < job->half_count; i++) {
+        struct half *half = job->halves[i];
+        if (half->zombie && !half->gone) {
+            half_event(half, ENGINE_ZOMBIE_END);
+        }
+    }
+    if (job->stop == STOP_DOWN && job->start != SCHED_NONE) {
+        sched_move(job->world->sched, job->start, world_now(job->world));
+    }
+}
+
+uint32_t job_restarts_after_heal(const struct job *job)
+{
+    return job->restarts_after_heal;
+}
+
+uint64_t job_digest(const struct job *job)
+{
+    uint64_t digest = digest_fold(0, job->attempt);
+    digest = digest_fold(digest, job->emitted_left);
+    digest = digest_fold(digest, job->subtasks);
+    for (uint32_t i = 0; i < job->half_count; i++) {
+        const struct half *half = job->halves[i];
+        uint64_t own = half->gone ? 0 : half->type->digest(half->state);
+        digest = digest_fold(digest, own);
+    }
+    return digest;
+}
+
+void job_dispose(struct job *job)
+{
+    for (uint32_t i = 0; i < job->half_count; i++) {
+        half_kill(job->halves[i]);
+    }
+    size_t live = job->world->arena->allocator_live;
+    if (live > 0) {
+        (void)job_note(job,
+                       (struct journal_entry){.kind = HOST_CONTRACT,
+                                              .code = CONTRACT_LEAK,
+                                              .lane = lane_make(LANE_COORDINATOR, 0),
+                                              .attempt = job->attempt,
+                                              .a = live});
+    }
+}

@@ -1,0 +1,399 @@
+/* A subtask's thread: one thing at a time. While a half on it is busy, only completions, timers and
+ * close reach it; a barrier waits for a running commit, a notice for a running flush, and notices
+ * merge to the highest (C9, C10). Each delivery is one event. */
+#include "sim/engine/engine.h"
+#include "sinks/base/digest.h"
+
+void task_create(struct job *job, uint32_t index)
+{
+    struct task *task = &job->tasks[index];
+    struct channel *channels = task->channels; /* rings are kept over restarts */
+    *task = (struct task){.job = job,
+                          .index = index,
+                          .node = job->task_nodes[index],
+                          .attempt = job->attempt,
+                          .channels = channels};
+    if (channels == NULL) {
+        task->channels =
+            arena_take_zeroed(job->world->arena, job->config->sources * sizeof(struct channel));
+        for (uint32_t i = 0; i < job->config->sources; i++) {
+            channel_init(&task->channels[i], job);
+        }
+    }
+    for (uint32_t i = 0; i < job->config->sources; i++) {
+        task->channels[i].head = 0;
+        task->channels[i].count = 0;
+        task->channels[i].ended = false;
+    }
+}
+
+/* Make and open the writer and its policy; the policy opens in the same event, first (2.3). */
+static void open_writer(struct task *task)
+{
+    struct job *job = task->job;
+    task->policy = half_create(job, job->config->policy, HALF_POLICY, task->node, task->index);
+    task->policy->task_or_null = task;
+    task->writer =
+        half_create(job, job->config->sink->writer, HALF_WRITER, task->node, task->index);
+    task->writer->task_or_null = task;
+    if (task->writer->failed || task->policy->failed) {
+        job_fail(job, STOP_CAUSE_SINK, SINK_REASON_MEMORY);
+        return;
+    }
+    half_tell(task->policy, SINK_EVENT_OPEN, 0);
+    struct sink_event open = {.kind = SINK_EVENT_OPEN};
+    open.u.open.pieces = task->piece_count == 0 ? NULL : task->pieces;
+    open.u.open.piece_count = task->piece_count;
+    open.u.open.restored = job->restored != 0;
+    half_step(task->writer, &open);
+}
+
+void task_open(struct task *task)
+{
+    struct committer *chained = job_is_chained(task->job) ? task->committer_or_null : NULL;
+    if (chained != NULL && chained->half == NULL) {
+        committer_open(chained); /* the committer initialises first (FW3) */
+        return;
+    }
+    if (task->writer == NULL) {
+        open_writer(task);
+    }
+}
+
+static bool committer_lets_open(const struct task *task)
+{
+    if (!job_is_chained(task->job) || task->committer_or_null == NULL) {
+        return true;
+    }
+    const struct committer *committer = task->committer_or_null;
+    return committer->half != NULL && half_is_idle(committer->half) && committer->restored == 0;
+}
+
+static bool is_free(const struct task *task)
+{
+    if (!task->running || task->mail_count > 0 || !half_is_idle(task->writer)) {
+        return false;
+    }
+    if (!job_is_chained(task->job) || task->committer_or_null == NULL) {
+        return true;
+    }
+    return half_is_idle(task->committer_or_null->half);
+}
+
+static bool all_at_barrier(const struct task *task)
+{
+    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+        const struct channel *channel = &task->channels[i];
+        if (channel_is_empty(channel) || ITEM_KIND(channel_head(channel)) != ITEM_BARRIER) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool channel_is_readable(const struct channel *channel)
+{
+    return !channel_is_empty(channel) && ITEM_KIND(channel_head(channel)) != ITEM_BARRIER;
+}
+
+static bool has_input(const struct task *task)
+{
+    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+        if (channel_is_readable(&task->channels[i])) {
+            return true;
+        }
+    }
+    return all_at_barrier(task);
+}
+
+static bool has_delivery(const struct task *task)
+{
+    if (task->notice > task->noticed) {
+        return true;
+    }
+    bool chained = job_is_chained(task->job) && task->committer_or_null != NULL;
+    if (chained && committer_has_work(task->committer_or_null)) {
+        return true;
+    }
+    return has_input(task);
+}
+
+void task_schedule(struct task *task)
+{
+    if (task->run_scheduled || !job_is_live(task->job)) {
+        return;
+    }
+    bool opening = !task->running && task->committer_or_null != NULL && job_is_chained(task->job) &&
+                   task->committer_or_null->half != NULL &&
+                   half_is_idle(task->committer_or_null->half);
+    if (!opening && (!is_free(task) || !has_delivery(task))) {
+        return;
+    }
+    task->run_scheduled = true;
+    (void)job_schedule(task->job,
+                       task->node,
+                       ENGINE_TASK_RUN,
+                       job_cpu_free(task->job, task->node),
+                       task->attempt,
+                       task->index);
+}
+
+/* Which of the readable channels is read: in turn, unless the tape has another go first. */
+static struct channel *pick_channel(struct task *task, uint32_t *index)
+{
+    uint32_t sources = task->job->config->sources;
+    uint32_t readable[4];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sources && count < ARRAY_COUNT(readable); i++) {
+        uint32_t at = (task->channel_turn + i) % sources;
+        if (channel_is_readable(&task->channels[at])) {
+            readable[count] = at;
+            count++;
+        }
+    }
+    if (count == 0) {
+        return NULL;
+    }
+    uint32_t pick = 0;
+    if (count > 1) {
+        pick = engine_pick(
+            task->job, ENGINE_SITE_CHANNEL, task->writer->lane, (UINT32_C(1) << count) - 1);
+    }
+    *index = readable[pick];
+    task->channel_turn = (*index + 1) % sources;
+    return &task->channels[*index];
+}
+
+static void deliver_record(struct task *task, record_id record)
+{
+    struct half *writer = task->writer;
+    const struct source_record *source = &task->job->config->log->records[record - 1];
+    struct sink_event event = {.kind = SINK_EVENT_RECORD, .u.record = source->record};
+    event.u.record.token = ((uint64_t)task->attempt << 32) | record;
+    writer->record_open = true;
+    writer->record = record;
+    (void)job_note(
+        task->job,
+        (struct journal_entry){
+            .kind = HOST_RECORD, .lane = writer->lane, .attempt = task->attempt, .record = record});
+    half_step(writer, &event);
+}
+
+static void open_barrier(struct task *task, uint64_t checkpoint, enum sink_event_kind kind)
+{
+    struct half *writer = task->writer;
+    writer->barrier_open = true;
+    writer->barrier = checkpoint;
+    (void)job_note(
+        task->job,
+        (struct journal_entry){.kind = kind == SINK_EVENT_BARRIER ? HOST_BARRIER : HOST_INPUT_ENDED,
+                               .lane = writer->lane,
+                               .attempt = task->attempt,
+                               .checkpoint = (uint32_t)checkpoint});
+    half_tell(writer, kind, checkpoint);
+}
+
+static void deliver_barrier(struct task *task)
+{
+    uint32_t checkpoint = 0;
+    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+        checkpoint = ITEM_VALUE(channel_pop(&task->channels[i]));
+    }
+    task->last_barrier = checkpoint;
+    open_barrier(task, checkpoint, SINK_EVENT_BARRIER);
+}
+
+static void end_channel(struct task *task, struct channel *channel)
+{
+    channel->ended = true;
+    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+        if (!task->channels[i].ended) {
+            task_schedule(task);
+            return;
+        }
+    }
+    task->end_delivered = true;
+    open_barrier(task, SINK_END_OF_INPUT, SINK_EVENT_END_OF_INPUT);
+}
+
+static void deliver_input(struct task *task)
+{
+    uint32_t index = 0;
+    struct channel *channel = pick_channel(task, &index);
+    if (channel == NULL) {
+        if (all_at_barrier(task)) {
+            deliver_barrier(task);
+        }
+        return;
+    }
+    channel_item item = channel_pop(channel);
+    source_wake(task->job, index);
+    if (ITEM_KIND(item) == ITEM_RECORD) {
+        deliver_record(task, ITEM_VALUE(item));
+    } else {
+        end_channel(task, channel);
+    }
+}
+
+static void deliver_notice(struct task *task)
+{
+    task->noticed = task->notice;
+    struct committer *committer = task->committer_or_null;
+    if (job_is_chained(task->job) && committer != NULL) {
+        committer_notice(committer, task->notice);
+    }
+    half_tell(task->writer, SINK_EVENT_CHECKPOINT_COMPLETE, task->notice);
+}
+
+void task_run(struct task *task)
+{
+    task->run_scheduled = false;
+    struct committer *chained = job_is_chained(task->job) ? task->committer_or_null : NULL;
+    if (!task->running) {
+        bool started = chained != NULL && committer_step_once(chained);
+        if (!started && task->writer == NULL && committer_lets_open(task)) {
+            open_writer(task);
+        }
+        return;
+    }
+    if (!is_free(task)) {
+        return;
+    }
+    if (task->notice > task->noticed) {
+        deliver_notice(task);
+    } else if (chained == NULL || !committer_step_once(chained)) {
+        deliver_input(task);
+    }
+}
+
+/* Verdicts of the policy reach the writer one by one, never from inside a step of its own. */
+static void send_mails(struct task *task)
+{
+    task->mailing = true;
+    while (task->mail_count > 0) {
+        struct task_mail mail = task->mails[task->mail_head];
+        task->mail_head = (task->mail_head + 1) % TASK_MAIL_MAX;
+        task->mail_count--;
+        struct sink_event event = {.kind = mail.kind};
+        event.u.policy.token = mail.token;
+        event.u.policy.reason = mail.reason;
+        half_step(task->writer, &event);
+    }
+    task->mailing = false;
+}
+
+void task_progress(struct task *task)
+{
+    if (task->mailing) {
+        return;
+    }
+    if (task->writer == NULL || task->policy == NULL) {
+        task_schedule(task);
+        return;
+    }
+    send_mails(task);
+    if (task->attempt != task->job->attempt) {
+        return;
+    }
+    if (!task->running && task->writer->opened && task->policy->opened) {
+        task->running = true;
+    }
+    task_schedule(task);
+}
+
+void task_mail(struct task *task, enum sink_event_kind kind, uint64_t token, uint32_t reason)
+{
+    if (task->mail_count == TASK_MAIL_MAX) {
+        half_broke(task->policy, CONTRACT_EFFECTS_OVERFLOW, TASK_MAIL_MAX);
+        return;
+    }
+    uint32_t at = (task->mail_head + task->mail_count) % TASK_MAIL_MAX;
+    task->mails[at] = (struct task_mail){.kind = (uint8_t)kind, .token = token, .reason = reason};
+    task->mail_count++;
+}
+
+void task_policy_handle(struct task *task, const struct sink_effect *effect)
+{
+    record_id record = (record_id)effect->u.failed.token;
+    if (record == 0 || record > task->job->config->log->record_count) {
+        return;
+    }
+    struct sink_event event = {.kind = SINK_EVENT_HANDLE};
+    event.u.handle.record = task->job->config->log->records[record - 1].record;
+    event.u.handle.record.token = effect->u.failed.token;
+    event.u.handle.payload = effect->u.failed.payload;
+    event.u.handle.destination = effect->u.failed.destination;
+    event.u.handle.reason = effect->u.failed.reason;
+    half_step(task->policy, &event);
+}
+
+static struct stored_request *
+store_request(struct task *task, const struct sink_committable *item, uint32_t checkpoint)
+{
+    struct job *job = task->job;
+    struct stored_request *request = arena_take(job->world->arena, sizeof(*request));
+    *request = (struct stored_request){
+        .request = {.header = item->header, .data = job_copy(job, item->data)},
+        .identity = digest_bytes(item->header.identity),
+        .value = digest_bytes(item->data),
+        .record = (record_id)item->token,
+        .checkpoint = checkpoint};
+    request->request.header.identity = job_copy(job, item->header.identity);
+    return request;
+}
+
+void task_stage(struct task *task, struct sink_committable *first)
+{
+    uint32_t checkpoint = task->writer->barrier == SINK_END_OF_INPUT
+                              ? task->last_barrier + 1 /* C5 */
+                              : (uint32_t)task->writer->barrier;
+    for (struct sink_committable *item = first; item != NULL; item = item->next) {
+        struct stored_request *request = store_request(task, item, checkpoint);
+        (void)job_note(task->job,
+                       (struct journal_entry){.kind = HOST_STAGED,
+                                              .lane = task->writer->lane,
+                                              .attempt = task->attempt,
+                                              .record = request->record,
+                                              .checkpoint = checkpoint,
+                                              .identity = request->identity,
+                                              .value = request->value,
+                                              .a = item->header.origin,
+                                              .b = item->header.deadline});
+        if (task->committer_or_null == NULL) {
+            half_broke(task->writer, CONTRACT_STATE_OUTSIDE_BARRIER, 1);
+        } else if (job_is_chained(task->job)) {
+            committer_receive(task->committer_or_null, request);
+        } else {
+            committer_edge(task->committer_or_null, request, checkpoint);
+        }
+    }
+}
+
+void task_barrier_done(struct task *task, uint64_t checkpoint)
+{
+    if (checkpoint == SINK_END_OF_INPUT) {
+        return;
+    }
+    struct job *job = task->job;
+    if (task->committer_or_null != NULL) {
+        if (job_is_chained(job)) {
+            committer_snapshot(task->committer_or_null, (uint32_t)checkpoint);
+        } else {
+            committer_edge(task->committer_or_null, NULL, (uint32_t)checkpoint);
+        }
+    }
+    coordinator_part(job, (uint32_t)checkpoint);
+}
+
+bool task_is_done(const struct task *task)
+{
+    if (!is_free(task) || has_delivery(task)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+        if (!channel_is_empty(&task->channels[i])) {
+            return false;
+        }
+    }
+    return !task->job->config->bounded || task->end_delivered;
+}

@@ -1,0 +1,412 @@
+#include "sim/run.h"
+
+#include "sim/engine/job.h"
+#include "sinks/base/digest.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ARENA_SOFT_CAP_DEFAULT ((size_t)8 << 20)
+#define EVENTS_MAX_DEFAULT     (UINT64_C(1) << 20)
+
+enum run_event {
+    RUN_EVENT_NONE = 0,
+    RUN_EVENT_HEAL,     /* the safety phase is over at the latest now */
+    RUN_EVENT_DEADLINE, /* all work must be done by now */
+};
+
+/* Everything of one run; lies in the arena. */
+struct run {
+    const struct run_config *config;
+    const struct run_request *request;
+    struct choice choice;
+    struct sched sched;
+    struct journal journal;
+    struct trace trace;
+    struct fault fault;
+    struct world world;
+    struct store store;
+    struct judge judge;
+    struct job *job;
+    struct link *link;
+    struct service services[RUN_SERVICE_MAX];
+    uint32_t journal_seen;
+    bool healed;
+    bool deadline_passed;
+    bool crash_open; /* an injected crash without a restore yet */
+    uint32_t crashes;
+    uint32_t checkpoints_completed;
+    uint32_t effects;
+    uint32_t crash_points_seen;
+};
+
+/* After these, something durable or on the wire has changed: a crash here can matter. */
+static const uint64_t DIRTY_KINDS =
+    UINT64_C(1) << HOST_OPENED | UINT64_C(1) << HOST_BARRIER_DONE |
+    UINT64_C(1) << HOST_CHECKPOINT_TRIGGERED | UINT64_C(1) << HOST_CHECKPOINT_COMPLETED |
+    UINT64_C(1) << HOST_CHECKPOINT_ABORTED | UINT64_C(1) << HOST_NOTICE |
+    UINT64_C(1) << HOST_COMMIT | UINT64_C(1) << HOST_COMMIT_RETURNED | UINT64_C(1) << WIRE_ISSUED |
+    UINT64_C(1) << WIRE_ANSWERED | UINT64_C(1) << WORLD_CREATED | UINT64_C(1) << WORLD_REPLACED |
+    UINT64_C(1) << WORLD_REMOVED;
+
+static_assert(JOURNAL_KIND_COUNT <= 64, "a set of kinds is a 64-bit word");
+
+static size_t soft_cap(const struct run_config *config)
+{
+    return config->arena_soft_cap == 0 ? ARENA_SOFT_CAP_DEFAULT : config->arena_soft_cap;
+}
+
+void runner_init(struct runner *runner, void *memory, size_t memory_size)
+{
+    *runner = (struct runner){.memory = memory, .memory_size = memory_size};
+}
+
+static void init_arena(struct runner *runner,
+                       const struct run_config *config,
+                       const struct run_request *request)
+{
+    size_t cap = soft_cap(config);
+    CHECK(runner->memory_size >= cap + RUN_HEADROOM);
+    arena_init(&runner->arena, runner->memory, cap + RUN_HEADROOM, cap);
+    if (request->fill_on) {
+        memset(runner->memory, request->fill, cap + RUN_HEADROOM);
+    }
+    runner->arena.allocator_fail_at = request->allocation_fails_at;
+}
+
+static void add_services(struct run *run)
+{
+    const struct run_config *config = run->config;
+    CHECK(config->service_count <= RUN_SERVICE_MAX);
+    run->world.services = run->services;
+    run->world.service_count = config->service_count;
+    for (uint32_t i = 0; i < config->service_count; i++) {
+        const struct model_type *type = config->services[i].type;
+        struct model_env *env = arena_take(run->world.arena, sizeof(*env));
+        run->services[i] =
+            (struct service){.type = type,
+                             .state = arena_take_zeroed(run->world.arena, type->state_size),
+                             .node = world_add_node(&run->world, lane_make(LANE_SERVICE, i))};
+        *env = (struct model_env){.world = &run->world,
+                                  .service = i,
+                                  .node = run->services[i].node,
+                                  .options = config->services[i].options,
+                                  .horizon = TIME_NEVER};
+        type->init(run->services[i].state, env);
+    }
+}
+
+static struct run *create_run(struct runner *runner,
+                              const struct run_config *config,
+                              const struct run_request *request)
+{
+    struct arena *arena = &runner->arena;
+    struct run *run = arena_take_zeroed(arena, sizeof(*run));
+    run->config = config;
+    run->request = request;
+    choice_init(&run->choice, arena, &request->choice);
+    sched_init(
+        &run->sched,
+        arena,
+        &run->choice,
+        &(struct sched_options){.race_window = config->race_window,
+                                .ties_from_tape = (config->faults.kinds >> FAULT_ORDER & 1) != 0});
+    journal_init(&run->journal, arena);
+    trace_init(&run->trace, arena, &(struct trace_options){.ring_count = 64});
+    fault_init(&run->fault, &config->faults, &run->choice, config->profile);
+    world_init(
+        &run->world, arena, &run->choice, &run->sched, &run->journal, &run->trace, &run->fault);
+    run->world.identify = config->identify;
+    run->world.identify_context = config->identify_context;
+    (void)world_add_node(&run->world, lane_make(LANE_RUN, 0));
+    store_init(&run->store, arena, config->job.log, config->job.checkpoint_retained);
+    judge_init(&run->judge,
+               &run->world,
+               config->job.log,
+               &run->store,
+               &config->facts,
+               config->oracles,
+               config->oracles_off ? 0 : config->oracle_count);
+    add_services(run);
+    run->job = job_create(&run->world, &config->job, &run->store);
+    run->link = link_create(&run->world, &config->link, job_answer, run->job);
+    run->world.link = run->link;
+    job_attach_link(run->job, run->link);
+    (void)sched_at(
+        &run->sched, config->safety_bound, 0, WORLD_EVENT(DISPATCH_RUN, RUN_EVENT_HEAL), 0, 0);
+    runner->world = &run->world;
+    runner->judge = &run->judge;
+    runner->store = &run->store;
+    return run;
+}
+
+static void heal(struct run *run)
+{
+    if (run->healed) {
+        return;
+    }
+    run->healed = true;
+    (void)world_note(&run->world,
+                     (struct journal_entry){.kind = HOST_HEAL, .lane = lane_make(LANE_RUN, 0)});
+    fault_heal(&run->fault);
+    for (uint32_t i = 0; i < run->world.service_count; i++) {
+        if (run->services[i].type->heal != NULL) {
+            run->services[i].type->heal(run->services[i].state);
+        }
+    }
+    link_heal(run->link);
+    job_heal(run->job);
+    judge_heal(&run->judge);
+    nanos from = run->sched.now > run->fault.last_at ? run->sched.now : run->fault.last_at;
+    (void)sched_at(&run->sched,
+                   nanos_add(from, run->config->facts.liveness_bound),
+                   0,
+                   WORLD_EVENT(DISPATCH_RUN, RUN_EVENT_DEADLINE),
+                   0,
+                   0);
+}
+
+static void dispatch_model(struct run *run, const struct sched_event *event)
+{
+    for (uint32_t i = 0; i < run->world.service_count; i++) {
+        struct service *service = &run->services[i];
+        if (service->node == event->node) {
+            service->type->event(service->state, (uint8_t)event->kind, event->a, event->b);
+            return;
+        }
+    }
+    UNREACHABLE();
+}
+
+static void dispatch(struct run *run, const struct sched_event *event)
+{
+    trace_event(&run->trace, TRACE_DISPATCH, event->due, event->node, event->kind, event->seq);
+    switch ((enum world_dispatcher)(event->kind >> 8)) {
+    case DISPATCH_ENGINE:
+        job_event(run->job, event);
+        return;
+    case DISPATCH_LINK:
+        link_event(run->link, event);
+        return;
+    case DISPATCH_MODEL:
+        dispatch_model(run, event);
+        return;
+    case DISPATCH_RUN:
+        if ((event->kind & 0xff) == RUN_EVENT_HEAL) {
+            heal(run);
+        } else {
+            run->deadline_passed = true;
+        }
+        return;
+    case DISPATCH_NONE:
+        break;
+    }
+    UNREACHABLE();
+}
+
+/* Count what the new entries say; true when one of them makes a crash worth offering. */
+static bool read_entries(struct run *run)
+{
+    bool dirty = false;
+    for (; run->journal_seen < run->journal.count; run->journal_seen++) {
+        const struct journal_entry *entry = journal_at(&run->journal, run->journal_seen);
+        dirty = dirty || (DIRTY_KINDS >> entry->kind & 1) != 0;
+        if (entry->kind == WORLD_CREATED || entry->kind == WORLD_REPLACED) {
+            run->effects++;
+        } else if (entry->kind == HOST_CHECKPOINT_COMPLETED) {
+            run->checkpoints_completed++;
+        } else if (entry->kind == HOST_INJECTED) {
+            run->crash_open = true;
+        } else if (entry->kind == HOST_JOB_STARTED && run->crash_open) {
+            run->crash_open = false;
+            run->crashes++;
+        }
+    }
+    return dirty;
+}
+
+static bool is_over_limit(const struct run *run)
+{
+    uint64_t events_max =
+        run->config->events_max == 0 ? EVENTS_MAX_DEFAULT : run->config->events_max;
+    return arena_is_over(run->world.arena) || run->choice.over_cap || sched_is_over(&run->sched) ||
+           run->sched.stepped >= events_max;
+}
+
+static bool is_drained(const struct run *run)
+{
+    if (link_effects_pending(run->link) > 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < run->world.service_count; i++) {
+        const struct service *service = &run->services[i];
+        if (service->type->pending != NULL && service->type->pending(service->state) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the run ends here, and how. */
+static enum run_end ending(struct run *run)
+{
+    if (is_over_limit(run)) {
+        return RUN_END_LIMIT;
+    }
+    enum job_state state = job_state(run->job);
+    if (state != JOB_COMPLETE && state != JOB_FAILED) {
+        return run->deadline_passed ? RUN_END_STUCK : RUN_END_NONE;
+    }
+    heal(run);
+    if (!is_drained(run)) {
+        return RUN_END_NONE;
+    }
+    return state == JOB_COMPLETE ? RUN_END_COMPLETE : RUN_END_FAILED;
+}
+
+static enum run_end loop(struct run *run)
+{
+    struct sched_event event;
+    while (true) {
+        enum run_end end = ending(run);
+        if (end != RUN_END_NONE) {
+            return end;
+        }
+        if (run->request->until_event != 0 && run->sched.stepped + 1 >= run->request->until_event) {
+            return RUN_END_NONE;
+        }
+        if (!sched_step(&run->sched, &event)) {
+            return RUN_END_STUCK;
+        }
+        dispatch(run, &event);
+        if (read_entries(run) && !run->healed) {
+            run->crash_points_seen++;
+            job_offer_crash(run->job, event.node);
+        }
+    }
+}
+
+static uint64_t digest_of(const struct run *run)
+{
+    uint64_t digest = digest_fold(run->trace.digest, run->sched.stepped);
+    digest = digest_fold(digest, run->sched.now);
+    digest = digest_fold(digest, choice_unseed(&run->choice));
+    digest = digest_fold(digest, run->choice.digest);
+    for (uint32_t i = 0; i < run->world.service_count; i++) {
+        const struct service *service = &run->services[i];
+        digest = digest_fold(digest, service->type->digest(service->state));
+    }
+    return digest_fold(digest, judge_digest(&run->judge));
+}
+
+static uint8_t oracle_index(const struct oracle_type *type)
+{
+    for (size_t i = 0; i < oracle_type_count; i++) {
+        if (oracle_types[i] == type) {
+            return (uint8_t)i;
+        }
+    }
+    UNREACHABLE();
+}
+
+static void copy_findings(const struct judge *judge, struct result *result)
+{
+    result->finding_count = 0;
+    result->inconclusive = 0;
+    for (uint32_t i = 0; i < judge->oracle_count; i++) {
+        if (judge->findings[i].verdict == VERDICT_VIOLATION) {
+            result->findings[result->finding_count] = (struct result_finding){
+                .oracle = oracle_index(judge->types[i]), .finding = judge->findings[i]};
+            result->finding_count++;
+        } else if (judge->findings[i].verdict == VERDICT_INCONCLUSIVE) {
+            result->inconclusive++;
+        }
+    }
+}
+
+static void copy_tape(const struct choice *choice, struct result *result)
+{
+    uint32_t count = choice->recorded.count;
+    result->tape_cut = count > RESULT_TAPE_MAX;
+    count = result->tape_cut ? RESULT_TAPE_MAX : count;
+    for (uint32_t i = 0; i < count; i++) {
+        result->tape_entries[i] = choice->recorded.entries[i];
+    }
+    result->tape = (struct tape){.entries = result->tape_entries,
+                                 .count = count,
+                                 .capacity = RESULT_TAPE_MAX,
+                                 .identity = choice->identity};
+    result->alignment = choice_alignment(choice);
+}
+
+static enum run_verdict verdict_of(const struct run *run, const struct result *result)
+{
+    if (result->finding_count > 0) {
+        return RUN_VIOLATION;
+    }
+    if (result->end == RUN_END_LIMIT) {
+        return RUN_LIMIT;
+    }
+    bool faultless = run->fault.fired_total == 0;
+    bool vacuous = faultless && run->checkpoints_completed == 0 && run->effects == 0;
+    return vacuous ? RUN_VACUOUS : RUN_OK;
+}
+
+static void fill_result(const struct run *run, enum run_end end, struct result *result)
+{
+    result->end = (uint8_t)end;
+    result->events = run->sched.stepped;
+    result->ended_at = run->sched.now;
+    result->draws = run->choice.draws;
+    result->kinds_fired = run->choice.kinds_fired;
+    result->crashes = run->crashes;
+    result->checkpoints_completed = run->checkpoints_completed;
+    result->effects = run->effects;
+    result->crash_points_seen = run->crash_points_seen;
+    result->arena_bytes = narrow_u32(run->world.arena->used);
+    result->message[0] = '\0';
+    copy_findings(&run->judge, result);
+    copy_tape(&run->choice, result);
+    result->digest = digest_of(run);
+    result->verdict = (uint8_t)verdict_of(run, result);
+}
+
+static bool is_refused(const struct run_config *config, struct result *result)
+{
+    const struct job_config *job = &config->job;
+    if (job->sink->validate == NULL) {
+        return false;
+    }
+    uint8_t text[ORACLE_MESSAGE_SIZE];
+    struct byte_writer writer;
+    byte_writer_init(&writer, text, sizeof(text) - 1);
+    if (job->sink->validate(job->options, &job->facts, &writer) == ERR_OK) {
+        return false;
+    }
+    size_t size = writer.size < sizeof(text) - 1 ? writer.size : sizeof(text) - 1;
+    memset(result, 0, offsetof(struct result, findings));
+    memcpy(result->message, text, size);
+    result->message[size] = '\0';
+    result->verdict = RUN_REFUSED;
+    result->tape = (struct tape){.entries = result->tape_entries, .capacity = RESULT_TAPE_MAX};
+    result->digest = digest_bytes((struct bytes){.data = text, .size = size});
+    return true;
+}
+
+void runner_run(struct runner *runner,
+                const struct run_config *config,
+                const struct run_request *request,
+                struct result *result)
+{
+    if (is_refused(config, result)) {
+        return;
+    }
+    init_arena(runner, config, request);
+    struct run *run = create_run(runner, config, request);
+    enum run_end end = loop(run);
+    if (end != RUN_END_LIMIT && end != RUN_END_NONE) {
+        job_dispose(run->job);
+        judge_end(&run->judge, end);
+    }
+    fill_result(run, end, result);
+}
