@@ -162,6 +162,11 @@ void parking_arm(struct parking *parking, nanos now, struct sink_effects *effect
     effects_timer(effects, nanos_sub(first->min, now), nanos_sub(first->max, now));
 }
 
+struct parking_slot *parking_any(const struct parking *parking)
+{
+    return parking->count == 0 ? NULL : parking->heap[parking->count - 1];
+}
+
 void parking_clear(struct parking *parking)
 {
     for (uint32_t i = 0; i < parking->count; i++) {

@@ -59,6 +59,9 @@ struct parking_slot *parking_take_due(struct parking *parking, nanos now);
 /* Set, keep or clear the timer as the slots want it; at most one effect. */
 void parking_arm(struct parking *parking, nanos now, struct sink_effects *effects);
 
+/* Any slot, to take all of them out in turn; NULL when none is parked. */
+struct parking_slot *parking_any(const struct parking *parking);
+
 /* Forget all slots, without an effect: the half is closing. */
 void parking_clear(struct parking *parking);
 
