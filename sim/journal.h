@@ -118,6 +118,7 @@ enum abort_cause {
     ABORT_CAUSE_INJECTED,
     ABORT_CAUSE_TIMEOUT,
     ABORT_CAUSE_JOB_STOPPED,
+    ABORT_CAUSE_SUBSUMED, /* a later one completed first */
 };
 
 /* Rules of the sink contract that a host can see broken (oracle contract). */
