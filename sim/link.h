@@ -60,6 +60,15 @@ void link_event(struct link *link, const struct sched_event *event);
 /* Faults are over: drawn delays are cancelled: late effects land now, outages end. */
 void link_heal(struct link *link);
 
+/* Push a message, or the end, to the sender of an open stream that the model was told of, by the
+ * number in model_request.stream. False when the connection is gone. For models, in an event of
+ * theirs. */
+bool link_push(struct link *link, uint64_t stream, const struct model_reply *reply);
+
+/* When a node's process runs again after a drawn pause; now when it is not paused. A pause also
+ * takes the node's processor (cpu_free_at). */
+nanos link_node_free_at(const struct link *link, uint32_t node);
+
 extern const struct choice_site link_sites[];
 extern const size_t link_site_count;
 

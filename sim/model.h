@@ -72,7 +72,8 @@ struct model_request {
 
 /* A reply: status and payload. The payload is cloned by the link as the function returns. */
 struct model_reply {
-    uint8_t kind; /* enum port_answer_kind */
+    uint8_t kind;    /* enum port_answer_kind; PORT_ANSWER on a stream is a PORT_STREAM_MESSAGE */
+    uint8_t outcome; /* enum port_outcome; 0: by kind and status, see model_replies */
     struct port_status status;
     const void *payload; /* of method->response or NULL */
     nanos after;         /* service time before the answer leaves; 0: at once */
@@ -80,6 +81,15 @@ struct model_reply {
 
 #define MODEL_REPLY_MAX 4
 
+/* What the caller may conclude from a reply that does not say: an ambiguous code (X-05) answering a
+ * unary call or ending a stream is UNKNOWN, any other error is ERROR. An error in a message of a
+ * stream is ERROR whatever its code: that message was not accepted.
+ *
+ * A unary call gets the first reply; without one its deadline passes. On a stream each reply is a
+ * message, the first of them closing the request; PORT_STREAM_END ends the stream, and what is in
+ * flight behind it has no effect. PORT_OPEN and PORT_HALF_CLOSE reach the model, too, and PORT_CANCEL
+ * (without payload) tells it that a connection is gone; its replies are dropped. A half-closed
+ * stream that the model does not end ends with OK. */
 struct model_replies {
     struct model_reply items[MODEL_REPLY_MAX];
     uint32_t count;
