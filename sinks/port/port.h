@@ -91,6 +91,9 @@ void *port_view_into(const struct port_message *message,
                      void *block,
                      size_t block_size);
 
+/* Whether bytes that were validated carry the field with this number at their top level. */
+bool port_has_field(const struct port_message *message, struct bytes source, uint32_t number);
+
 /* Deep copy into one block. Measure first; the block must be aligned for any type. */
 size_t port_clone_size(const struct port_message *message, const void *value);
 void *port_clone_into(const struct port_message *message,
