@@ -54,6 +54,7 @@ struct committer {
     struct requests requests;
     struct parking parking;
     struct list ready;
+    struct list cancelled; /* by a failure; their sends may still be read until the next step */
     /* READING */
     struct call read;
     struct cloudtasks_get_queue_request get_queue;
@@ -99,7 +100,8 @@ static const struct port_method *method_of(const struct committer *committer,
     return call == &committer->read ? &cloudtasks_get_queue_method : &cloudtasks_create_task_method;
 }
 
-/* Cancel what is in flight; false when the list has no more space. */
+/* Cancel what is in flight; false when the list has no more space. The calls live on until the next
+ * step, because this one may have sent them. */
 static bool cancel_all(const struct step *step)
 {
     struct committer *committer = step->committer;
@@ -111,19 +113,22 @@ static bool cancel_all(const struct step *step)
         struct call *call = LIST_ITEM(request, struct call, request);
         effects_cancel(step->effects, request->number, method_of(committer, call));
         requests_remove(&committer->requests, request);
-        parking_remove(&committer->parking, &call->parking);
-        release(committer, call);
+        list_push_back(&committer->cancelled, &call->link);
     }
     return true;
+}
+
+static void release_list(struct committer *committer, struct list *list)
+{
+    for (struct list_link *link = list_pop_front(list); link != NULL; link = list_pop_front(list)) {
+        release(committer, LIST_ITEM(link, struct call, link));
+    }
 }
 
 /* Drop what is not in flight. */
 static void drop_waiting(struct committer *committer)
 {
-    for (struct list_link *link = list_pop_front(&committer->ready); link != NULL;
-         link = list_pop_front(&committer->ready)) {
-        release(committer, LIST_ITEM(link, struct call, link));
-    }
+    release_list(committer, &committer->ready);
     for (struct parking_slot *slot = parking_any(&committer->parking); slot != NULL;
          slot = parking_any(&committer->parking)) {
         struct call *call = LIST_ITEM(slot, struct call, parking);
@@ -181,6 +186,7 @@ static void close_committer(const struct step *step)
 {
     struct committer *committer = step->committer;
     committer->state = STATE_CLOSING;
+    release_list(committer, &committer->cancelled);
     drop_waiting(committer);
     committer->commit = NULL;
     if (cancel_all(step)) {
@@ -698,6 +704,7 @@ static enum err init(void *state, const struct sink_env *env)
     requests_init(&committer->requests, env->allocator);
     parking_init(&committer->parking, env->allocator);
     list_init(&committer->ready);
+    list_init(&committer->cancelled);
     return ERR_OK;
 }
 
@@ -734,6 +741,7 @@ static void fini(void *state)
 {
     struct committer *committer = state;
     drop_waiting(committer);
+    release_list(committer, &committer->cancelled);
     for (struct request *request = requests_first(&committer->requests); request != NULL;
          request = requests_first(&committer->requests)) {
         requests_remove(&committer->requests, request);
