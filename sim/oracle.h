@@ -17,11 +17,11 @@ enum verdict {
 
 /* The first violation that an oracle recorded. */
 struct finding {
-    uint8_t verdict;       /* enum verdict */
-    uint32_t position;     /* journal position that decided */
-    uint64_t subject;      /* record id, identity digest, checkpoint number or lane: stable name of
+    uint8_t verdict;      /* enum verdict */
+    uint32_t position;    /* journal position that decided */
+    uint64_t subject;     /* record id, identity digest, checkpoint number or lane: stable name of
                               what it is about, kept by shrinking */
-    uint8_t subject_kind;  /* enum subject_kind */
+    uint8_t subject_kind; /* enum subject_kind */
     char message[ORACLE_MESSAGE_SIZE];
 };
 
@@ -38,42 +38,55 @@ enum subject_kind {
 /* What the scenario fixes and oracles may rely on: never a number that sink or model reports about
  * itself. All from scenario and option tables, before the run. */
 struct judge_facts {
-    bool staged;            /* the sink has a committer */
-    uint8_t guarantee;      /* enum sink_guarantee: what it declares */
-    uint8_t policy;         /* enum sink_policy_kind */
-    bool keyed;             /* identities derive from the record */
-    uint8_t reader_class;   /* whose visibility the write oracles judge */
-    uint32_t target_service; /* index of the service that holds the data effects */
+    bool staged;                  /* the sink has a committer */
+    uint8_t guarantee;            /* enum sink_guarantee: what it declares */
+    uint8_t policy;               /* enum sink_policy_kind */
+    bool keyed;                   /* identities derive from the record */
+    uint8_t reader_class;         /* whose visibility the write oracles judge */
+    uint32_t target_service;      /* index of the service that holds the data effects */
     uint32_t dead_letter_service; /* index, UINT32_MAX none */
-    uint32_t concurrency_max; /* unanswered requests of one half at once; 0 unbounded */
+    uint32_t concurrency_max;     /* unanswered requests of one half at once; 0 unbounded */
     nanos request_timeout;
     nanos protection_window; /* guaranteed by documents from removal on; 0 none */
     nanos recovery_window;   /* the sink's declared window from staging to last send; 0 none */
     nanos clock_allowance;   /* declared clock error; ns */
     nanos late_effect_max;
-    nanos liveness_bound;    /* from the last injected fault's end to the end of all work; ns */
-    nanos fault_free_bound;  /* from staging to commit in a fault-free run: no excuse within it */
+    nanos liveness_bound;   /* from the last injected fault's end to the end of all work; ns */
+    nanos fault_free_bound; /* from staging to commit in a fault-free run: no excuse within it */
     uint32_t restarts_after_heal; /* allowed */
-    uint64_t stop_reasons;   /* bits of enum sink_reason that may end the job for good */
-    bool expiry_fails;       /* an expired envelope must stop the job (policy FAIL) */
+    uint64_t stop_reasons;        /* bits of enum sink_reason that may end the job for good */
+    bool expiry_fails;            /* an expired envelope must stop the job (policy FAIL) */
     bool identity_changes_allowed;
+    uint32_t excuses; /* bits of enum excuse: what is out of the scenario's scope; 0 nothing */
+};
+
+/* Excuses that a scenario may grant; each is judged by its cause in the journal
+ * (sim/oracle_excuse.h). */
+enum excuse {
+    EXCUSE_NONE = 0,
+    EXCUSE_WINDOW_LAPSED = 1, /* a name was released while injected faults kept the job down */
+    EXCUSE_DECLARED_STOP = 2, /* the job stands in a declared error for an injected cause */
+    EXCUSE_LATE_EFFECT = 4,   /* a request took effect later than late_effect_max */
 };
 
 struct judge;
+struct ledger;
 
 struct oracle_type {
-    const char *name;     /* "exactly-once-write" */
-    const char *sentence; /* what must hold */
+    const char *name;           /* "exactly-once-write" */
+    const char *sentence;       /* what must hold */
     const char *const *mutants; /* that must trip it; NULL-terminated */
     const char *const *marks;   /* COVER marks that its ok needs; NULL-terminated */
-    uint64_t kinds;       /* bit per journal_kind it wants */
+    uint64_t kinds;             /* bit per journal_kind it wants */
     size_t state_size;
-    void (*init)(void *state, struct judge *judge);
-    void (*on_entry)(void *state, struct judge *judge, const struct journal_entry *entry,
+    void (*init)(void *state, struct judge *judge); /* may be NULL: state is zeroed */
+    void (*on_entry)(void *state,
+                     struct judge *judge,
+                     const struct journal_entry *entry,
                      uint32_t position);
-    void (*at_heal)(void *state, struct judge *judge);  /* may be NULL */
-    void (*at_end)(void *state, struct judge *judge);   /* may be NULL */
-    uint64_t (*digest)(const void *state); /* may be NULL */
+    void (*at_heal)(void *state, struct judge *judge); /* may be NULL */
+    void (*at_end)(void *state, struct judge *judge);  /* may be NULL */
+    uint64_t (*digest)(const void *state);             /* may be NULL */
 };
 
 #define ORACLE_MAX 32
@@ -81,10 +94,10 @@ struct oracle_type {
 /* How a run came to its end, for the end checks. */
 enum run_end {
     RUN_END_NONE = 0,
-    RUN_END_COMPLETE,  /* all work done */
-    RUN_END_FAILED,    /* the job stands in a terminal error */
-    RUN_END_STUCK,     /* nothing left to happen, or bound passed, with unfinished work */
-    RUN_END_LIMIT,     /* memory, events or tape used up: no verdict */
+    RUN_END_COMPLETE, /* all work done */
+    RUN_END_FAILED,   /* the job stands in a terminal error */
+    RUN_END_STUCK,    /* nothing left to happen, or bound passed, with unfinished work */
+    RUN_END_LIMIT,    /* memory, events or tape used up: no verdict */
 };
 
 struct judge {
@@ -93,7 +106,8 @@ struct judge {
     const struct source_log *log;
     const struct store *store;
     const struct judge_facts *facts;
-    uint8_t end; /* enum run_end; set before at_end */
+    struct ledger *ledger; /* what the journal says so far; up to date when an oracle is called */
+    uint8_t end;           /* enum run_end; set before at_end */
     bool healed;
     nanos healed_at;
     nanos ended_at;
@@ -103,24 +117,42 @@ struct judge {
     struct finding findings[ORACLE_MAX];
     uint8_t kind_count[JOURNAL_KIND_COUNT];
     uint8_t kind_oracles[JOURNAL_KIND_COUNT][ORACLE_MAX]; /* who wants a kind */
-    uint8_t current; /* oracle being called */
+    uint8_t current;                                      /* oracle being called */
 };
 
-/* Prepare the oracles in the arena and listen to the journal. */
-void judge_init(struct judge *judge, struct world *world, const struct source_log *log,
-                const struct store *store, const struct judge_facts *facts,
-                const struct oracle_type *const *types, uint32_t type_count);
+/* Prepare the oracles in the world's arena and listen to its journal. The store must already hold
+ * what HOST_CHECKPOINT_COMPLETED and HOST_JOB_STARTED name when they are appended. */
+void judge_init(struct judge *judge,
+                struct world *world,
+                const struct source_log *log,
+                const struct store *store,
+                const struct judge_facts *facts,
+                const struct oracle_type *const *types,
+                uint32_t type_count);
+/* The safety phase is over; call it beside HOST_HEAL. */
 void judge_heal(struct judge *judge);
+/* The run is over: make the end checks. At RUN_END_LIMIT there are none, and what is not already
+ * violated is inconclusive. Entries that follow are still heard (a leak shows at disposal). */
 void judge_end(struct judge *judge, enum run_end end);
 
+/* Digest over findings and oracles' states. */
+uint64_t judge_digest(const struct judge *judge);
+
+/* Position of a finding at the end: that of the last entry. */
+#define POSITION_END UINT32_MAX
+
 /* Called by the current oracle: record its first violation. Later ones are ignored. */
-void judge_violation(struct judge *judge, uint32_t position, enum subject_kind subject_kind,
-                     uint64_t subject, const char *format, ...) PRINTF_LIKE(5, 6);
+void judge_violation(struct judge *judge,
+                     uint32_t position,
+                     enum subject_kind subject_kind,
+                     uint64_t subject,
+                     const char *format,
+                     ...) PRINTF_LIKE(5, 6);
 /* Record that the run cannot be judged by this oracle. A violation outranks it. */
 void judge_inconclusive(struct judge *judge, uint32_t position, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* All oracles of the product, and one by name (NULL if there is none). */
+/* All oracles of the product, and one by name (NULL if there is none). In sim/oracle_types.c. */
 extern const struct oracle_type *const oracle_types[];
 extern const size_t oracle_type_count;
 const struct oracle_type *oracle_by_name(struct bytes name);

@@ -1,0 +1,187 @@
+#include "sim/oracle.h"
+
+#include "sim/oracle_ledger.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(JOURNAL_KIND_COUNT <= 64, "a kind must have a bit in oracle_type.kinds");
+
+static void judge_entry(void *context, const struct journal_entry *entry, uint32_t position)
+{
+    struct judge *judge = context;
+    ledger_note(judge->ledger, entry, position);
+    const uint32_t count = judge->kind_count[entry->kind];
+    for (uint32_t index = 0; index < count; index++) {
+        const uint8_t oracle = judge->kind_oracles[entry->kind][index];
+        judge->current = oracle;
+        judge->types[oracle]->on_entry(judge->states[oracle], judge, entry, position);
+    }
+}
+
+/* List an oracle under each kind that it wants. */
+static void subscribe(struct judge *judge, uint8_t oracle)
+{
+    const uint64_t kinds = judge->types[oracle]->kinds;
+    CHECK(kinds == 0 || judge->types[oracle]->on_entry != NULL);
+    for (uint32_t kind = 0; kind < JOURNAL_KIND_COUNT; kind++) {
+        if ((kinds >> kind & 1) != 0) {
+            judge->kind_oracles[kind][judge->kind_count[kind]] = oracle;
+            judge->kind_count[kind]++;
+        }
+    }
+}
+
+void judge_init(struct judge *judge,
+                struct world *world,
+                const struct source_log *log,
+                const struct store *store,
+                const struct judge_facts *facts,
+                const struct oracle_type *const *types,
+                uint32_t type_count)
+{
+    CHECK(type_count <= ORACLE_MAX);
+    memset(judge, 0, sizeof(*judge));
+    judge->world = world;
+    judge->arena = world->arena;
+    judge->log = log;
+    judge->store = store;
+    judge->facts = facts;
+    judge->oracle_count = type_count;
+    judge->ledger = arena_take(world->arena, sizeof(*judge->ledger));
+    ledger_init(judge->ledger, world->arena, log, store, facts);
+    for (uint8_t oracle = 0; oracle < type_count; oracle++) {
+        const struct oracle_type *type = types[oracle];
+        judge->types[oracle] = type;
+        judge->current = oracle;
+        if (type->state_size > 0) {
+            judge->states[oracle] = arena_take_zeroed(world->arena, type->state_size);
+        }
+        if (type->init != NULL) {
+            type->init(judge->states[oracle], judge);
+        }
+        subscribe(judge, oracle);
+    }
+    journal_listen(world->journal, judge, judge_entry);
+}
+
+void judge_heal(struct judge *judge)
+{
+    judge->healed = true;
+    judge->healed_at = world_now(judge->world);
+    for (uint8_t oracle = 0; oracle < judge->oracle_count; oracle++) {
+        judge->current = oracle;
+        if (judge->types[oracle]->at_heal != NULL) {
+            judge->types[oracle]->at_heal(judge->states[oracle], judge);
+        }
+    }
+}
+
+/* What the marks of oracles stand for; counted once per run. */
+static void mark(struct judge *judge)
+{
+    struct world *world = judge->world;
+    const uint32_t saw = judge->ledger->saw;
+    if ((saw & SAW_COVERED) != 0) {
+        COVER(world, "judge_record_covered");
+    }
+    if ((saw & SAW_RESTORE) != 0) {
+        COVER(world, "judge_restore");
+    }
+    if ((saw & SAW_ROLLED_BACK) != 0) {
+        COVER(world, "judge_rolled_back");
+    }
+    if ((saw & SAW_ENVELOPE_RESTORED) != 0) {
+        COVER(world, "judge_envelope_restored");
+    }
+    if ((saw & SAW_FAILED_RECORD) != 0) {
+        COVER(world, "judge_record_failed");
+    }
+    if ((saw & SAW_DEAD_LETTER) != 0) {
+        COVER(world, "judge_dead_letter");
+    }
+    if ((saw & SAW_EFFECT) != 0) {
+        COVER(world, "judge_effect");
+    }
+    if ((saw & SAW_SENT_ENVELOPE) != 0) {
+        COVER(world, "judge_envelope_sent");
+    }
+    if ((saw & SAW_BARRIER) != 0) {
+        COVER(world, "judge_barrier");
+    }
+    if ((saw & SAW_HEAL) != 0) {
+        COVER(world, "judge_heal");
+    }
+}
+
+void judge_end(struct judge *judge, enum run_end end)
+{
+    CHECK(end != RUN_END_NONE);
+    CHECK(judge->end == RUN_END_NONE);
+    judge->end = (uint8_t)end;
+    judge->ended_at = world_now(judge->world);
+    mark(judge);
+    if (end != RUN_END_LIMIT) {
+        ledger_settle(judge->ledger, end == RUN_END_COMPLETE);
+    }
+    for (uint8_t oracle = 0; oracle < judge->oracle_count; oracle++) {
+        judge->current = oracle;
+        if (end == RUN_END_LIMIT) {
+            judge_inconclusive(judge, POSITION_END, "the run hit a limit before its end");
+        } else if (judge->types[oracle]->at_end != NULL) {
+            judge->types[oracle]->at_end(judge->states[oracle], judge);
+        }
+    }
+}
+
+static uint32_t place_of(const struct judge *judge, uint32_t position)
+{
+    const uint32_t count = judge->world->journal->count;
+    return position != POSITION_END ? position : count == 0 ? 0 : count - 1;
+}
+
+/* Write the text, cut to the finding's space. */
+PRINTF_LIKE(2, 0)
+static void write_message(struct finding *finding, const char *format, va_list arguments)
+{
+    const int size = vsnprintf(finding->message, sizeof(finding->message), format, arguments);
+    CHECK(size >= 0);
+}
+
+void judge_violation(struct judge *judge,
+                     uint32_t position,
+                     enum subject_kind subject_kind,
+                     uint64_t subject,
+                     const char *format,
+                     ...)
+{
+    struct finding *finding = &judge->findings[judge->current];
+    if (finding->verdict == VERDICT_VIOLATION) {
+        return;
+    }
+    *finding = (struct finding){
+        .verdict = VERDICT_VIOLATION,
+        .position = place_of(judge, position),
+        .subject = subject,
+        .subject_kind = (uint8_t)subject_kind,
+    };
+    va_list arguments;
+    va_start(arguments, format);
+    write_message(finding, format, arguments);
+    va_end(arguments);
+}
+
+void judge_inconclusive(struct judge *judge, uint32_t position, const char *format, ...)
+{
+    struct finding *finding = &judge->findings[judge->current];
+    if (finding->verdict != VERDICT_OK) {
+        return;
+    }
+    *finding =
+        (struct finding){.verdict = VERDICT_INCONCLUSIVE, .position = place_of(judge, position)};
+    va_list arguments;
+    va_start(arguments, format);
+    write_message(finding, format, arguments);
+    va_end(arguments);
+}

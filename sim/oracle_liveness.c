@@ -1,0 +1,109 @@
+/* liveness: once faults stop, all work finishes, or one terminal error names why, within bounded time.
+ *
+ * Judged at the end: all work is done, or the job stands in an error whose reason the scenario
+ * declares. Anything else is a violation that names what is unfinished; the run loop ends a run as
+ * stuck when its bound has passed or nothing is left to happen. Judged after the heal: restarts that
+ * the sink causes are at most as many as allowed, and no checkpoint times out that was triggered
+ * after it (one from before may still suffer from the faults; a sink that hangs will hang again).
+ *
+ * Claims: CT-AL-1, CT-EO-1, CT-EO-19, BQ-EO-1. Mutants that must trip it: an answer that restarts the
+ * job for ever (m-ct-03, m-cs-13), one budget for two kinds of failure (m-ct-14), a wait behind the
+ * barrier (m-cs-18), a poisoned envelope (m-cs-24), a commit that cannot be cancelled (m-cs-27).
+ * Not to be flagged: restarts and timeouts before the heal; a crash that is noticed after it; a
+ * rescale; a declared reason, however it came about. */
+#include "sim/oracle_ledger.h"
+#include "sim/oracle_set.h"
+
+#include <inttypes.h>
+
+struct liveness {
+    uint32_t triggered; /* highest checkpoint at the heal */
+    uint32_t restarts;  /* since the heal, caused by the sink */
+    bool healed;
+    bool stopped; /* by the sink, since the heal */
+};
+
+static void on_started(struct liveness *liveness, struct judge *judge, uint32_t position)
+{
+    liveness->restarts += liveness->stopped ? 1u : 0u;
+    liveness->stopped = false;
+    if (liveness->restarts > judge->facts->restarts_after_heal) {
+        judge_violation(judge,
+                        position,
+                        SUBJECT_JOB,
+                        0,
+                        "restart %" PRIu32 " after the heal, allowed are %" PRIu32,
+                        liveness->restarts,
+                        judge->facts->restarts_after_heal);
+    }
+}
+
+static void
+on_entry(void *state, struct judge *judge, const struct journal_entry *entry, uint32_t position)
+{
+    struct liveness *liveness = state;
+    if (entry->kind == HOST_HEAL) {
+        liveness->healed = true;
+        liveness->triggered = judge->ledger->triggered;
+    } else if (!liveness->healed) {
+        return;
+    } else if (entry->kind == HOST_JOB_STOPPED) {
+        liveness->stopped = entry->code == STOP_CAUSE_SINK || entry->code == STOP_CAUSE_CHECKPOINT;
+    } else if (entry->kind == HOST_JOB_STARTED) {
+        on_started(liveness, judge, position);
+    } else if (entry->code == ABORT_CAUSE_TIMEOUT && entry->checkpoint > liveness->triggered) {
+        judge_violation(judge,
+                        position,
+                        SUBJECT_CHECKPOINT,
+                        entry->checkpoint,
+                        "checkpoint %" PRIu32 " timed out after the heal",
+                        entry->checkpoint);
+    }
+}
+
+static void at_end(void *state, struct judge *judge)
+{
+    (void)state;
+    const struct ledger *ledger = judge->ledger;
+    if (judge->end == RUN_END_COMPLETE) {
+        return;
+    }
+    if (judge->end == RUN_END_FAILED) {
+        if (!ledger->failed || (judge->facts->stop_reasons >> ledger->failed_reason & 1) == 0) {
+            judge_violation(judge,
+                            POSITION_END,
+                            SUBJECT_JOB,
+                            ledger->failed_reason,
+                            "the job stands in an undeclared error: %s",
+                            sink_reason_name(ledger->failed_reason));
+        }
+        return;
+    }
+    judge_violation(judge,
+                    POSITION_END,
+                    SUBJECT_JOB,
+                    0,
+                    "stuck: %" PRIu32 " of %" PRIu32 " records covered, %" PRIu32
+                    " envelopes held, %" PRIu32 " requests open",
+                    ledger->covered_count,
+                    judge->log->record_count,
+                    ledger->held,
+                    ledger->open);
+}
+
+static const char *const mutants[] = {
+    "m-cs-13", "m-cs-18", "m-cs-24", "m-cs-27", "m-ct-03", "m-ct-14", NULL};
+static const char *const marks[] = {"judge_heal", NULL};
+
+const struct oracle_type oracle_liveness = {
+    .name = "liveness",
+    .sentence =
+        "once faults stop, all work finishes or one declared error names why, in bounded time",
+    .mutants = mutants,
+    .marks = marks,
+    .kinds = KIND(HOST_HEAL) | KIND(HOST_JOB_STARTED) | KIND(HOST_JOB_STOPPED) |
+             KIND(HOST_CHECKPOINT_ABORTED),
+    .state_size = sizeof(struct liveness),
+    .on_entry = on_entry,
+    .at_end = at_end,
+};
