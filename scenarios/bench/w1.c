@@ -491,7 +491,7 @@ uint64_t w1_pop_push_deadlines(struct arena *arena, uint32_t pending, uint64_t s
     struct sched sched;
     struct sched_event event;
     uint64_t checksum = 0;
-    pop_push_start(&sched, arena, pending);
+    pop_push_start(&sched, arena, pending / 2);
     for (uint64_t i = 0; i < steps; i++) {
         CHECK(sched_step(&sched, &event));
         CHECK(event.kind == 1);
@@ -499,7 +499,7 @@ uint64_t w1_pop_push_deadlines(struct arena *arena, uint32_t pending, uint64_t s
         if (event.b != SCHED_NONE) {
             sched_cancel(&sched, event.b);
         }
-        const nanos delay = pop_push_delay(pending + i);
+        const nanos delay = pop_push_delay(pending / 2 + i);
         const sched_handle deadline = sched_after(&sched, 20 * MS(1), 0, 2, event.a, 0);
         (void)sched_after(&sched, delay, 0, 1, event.a, deadline);
     }

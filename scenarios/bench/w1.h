@@ -23,7 +23,7 @@
 /* Arena capacity that is enough for one run of the standard sizes, or for pop-push with 100 000
  * pending. */
 #define W1_ARENA_BYTES       ((size_t)256 << 10)
-#define POP_PUSH_ARENA_BYTES ((size_t)64 << 20)
+#define POP_PUSH_ARENA_BYTES ((size_t)32 << 20)
 
 struct w1_size {
     uint32_t subtasks; /* S */
@@ -55,8 +55,8 @@ void w1_run_many(const struct w1_sweep *sweep, struct arena *arena, struct w1_re
  * pseudo-random later time, steps times. Resets the arena. Returns a checksum over what came out. */
 uint64_t w1_pop_push(struct arena *arena, uint32_t pending, uint64_t steps);
 
-/* The same with a deadline beside each event, far away, cancelled and set again with it: 2 * pending
- * events are pending, and none of the deadlines is ever reached. */
+/* The same with a deadline beside each event, far away, that is cancelled and set again with it:
+ * half of what is pending are deadlines, and none of them is ever reached. pending is at least 2. */
 uint64_t w1_pop_push_deadlines(struct arena *arena, uint32_t pending, uint64_t steps);
 
 #endif
