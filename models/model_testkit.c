@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ARENA_SIZE ((size_t)4 << 20)
-#define ID_MAX     16
+#define STOP       WORLD_EVENT(DISPATCH_RUN, 0)
 
 /* --- the world ------------------------------------------------------------------------------------ */
 
@@ -153,13 +153,17 @@ testkit_call(struct testkit *kit, const struct port_method *method, const void *
     return testkit_call_issued(kit, method, payload, world_now(kit->world));
 }
 
+void testkit_stop_at(struct testkit *kit, nanos instant)
+{
+    (void)sched_at(&kit->sched, instant, 0, STOP, 0, 0);
+}
+
 void testkit_run_until(struct testkit *kit, nanos until)
 {
-    const uint32_t here = WORLD_EVENT(DISPATCH_RUN, 0);
     struct sched_event event;
-    (void)sched_at(&kit->sched, until, 0, here, 0, 0);
+    testkit_stop_at(kit, until);
     while (sched_step(&kit->sched, &event)) {
-        if (event.kind == here) {
+        if (event.kind == STOP) {
             return;
         }
         assert_int_equal(event.kind >> 8, DISPATCH_MODEL);

@@ -63,6 +63,10 @@ enum port_code testkit_call_issued(struct testkit *kit,
 void testkit_run_until(struct testkit *kit, nanos until);
 void testkit_run_for(struct testkit *kit, nanos length);
 
+/* Let the next run end at an instant already, before events of that instant that are scheduled from
+ * now on. */
+void testkit_stop_at(struct testkit *kit, nanos instant);
+
 /* End the safety phase. */
 void testkit_heal(struct testkit *kit);
 
