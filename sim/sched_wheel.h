@@ -149,13 +149,14 @@ static inline void ring_remove(struct node *nodes, uint32_t index)
 }
 
 /* Take an event out of whatever list it is in. The neighbours of the only one in a list are both the
- * sentinel. */
+ * sentinel. Near and never have no occupancy: their bits are never set, and clearing them does
+ * nothing. */
 static inline void unlink_event(struct sched_wheel *wheel, uint32_t index)
 {
     const uint32_t next = wheel->nodes[index].next;
     const bool is_alone = next == wheel->nodes[index].prev;
     ring_remove(wheel->nodes, index);
-    if (is_alone && next < SLOT_COUNT) {
+    if (is_alone) {
         slot_clear(wheel, next);
     }
 }
@@ -239,7 +240,7 @@ struct slot {
     uint32_t sentinel;
     uint32_t level;
     nanos start;
-    nanos end; /* inclusive, below TIME_NEVER */
+    nanos end; /* inclusive */
 };
 
 /* Find the first occupied slot: false if there is none. */
@@ -253,7 +254,7 @@ static inline bool slot_first(const struct sched_wheel *wheel, struct slot *slot
     const nanos mask = (UINT64_C(1) << slot->level * DIGIT_BITS) - 1;
     const nanos due = wheel->nodes[wheel->nodes[slot->sentinel].next].due;
     slot->start = due & ~mask;
-    slot->end = (due | mask) < TIME_NEVER ? (due | mask) : TIME_NEVER - 1;
+    slot->end = due | mask;
     return true;
 }
 
