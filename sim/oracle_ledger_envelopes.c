@@ -1,0 +1,301 @@
+#include "sim/oracle.h"
+#include "sim/oracle_ledger_internal.h"
+#include "sinks/base/digest.h"
+
+/* --- identities -------------------------------------------------------------------------------- */
+
+static uint32_t slot_of(const struct ledger *ledger, uint64_t identity)
+{
+    const uint32_t mask = ledger->slot_count - 1;
+    uint32_t slot = (uint32_t)digest_mix(identity) & mask;
+    while (ledger->slots[slot] != 0 &&
+           ledger->identities[ledger->slots[slot] - 1].identity != identity) {
+        slot = (slot + 1) & mask;
+    }
+    return slot;
+}
+
+/* Twice as many slots; digests are kept with the identities. */
+static void grow_slots(struct ledger *ledger)
+{
+    ledger->slot_count *= 2;
+    ledger->slots = arena_take_zeroed(ledger->arena, ledger->slot_count * sizeof(ledger->slots[0]));
+    for (uint32_t index = 0; index < ledger->identity_count; index++) {
+        ledger->slots[slot_of(ledger, ledger->identities[index].identity)] = index + 1;
+    }
+}
+
+struct ledger_identity *ledger_identity(const struct ledger *ledger, uint64_t identity)
+{
+    const uint32_t index = ledger->slots[slot_of(ledger, identity)];
+    return index == 0 ? NULL : &ledger->identities[index - 1];
+}
+
+struct ledger_identity *ledger_identity_or_new(struct ledger *ledger, uint64_t identity)
+{
+    uint32_t slot = slot_of(ledger, identity);
+    if (ledger->slots[slot] != 0) {
+        return &ledger->identities[ledger->slots[slot] - 1];
+    }
+    if (ledger->identity_count == ledger->identity_capacity) {
+        ledger->identities = ledger_grown(ledger->arena,
+                                          ledger->identities,
+                                          ledger->identity_count,
+                                          &ledger->identity_capacity,
+                                          sizeof(ledger->identities[0]));
+    }
+    if ((ledger->identity_count + 1) * 2 > ledger->slot_count) {
+        grow_slots(ledger);
+        slot = slot_of(ledger, identity);
+    }
+    struct ledger_identity *item = &ledger->identities[ledger->identity_count];
+    *item = (struct ledger_identity){.identity = identity};
+    ledger->identity_count++;
+    ledger->slots[slot] = ledger->identity_count;
+    return item;
+}
+
+struct ledger_envelope *ledger_envelope_of(const struct ledger *ledger,
+                                           const struct ledger_identity *identity)
+{
+    return identity->envelope == 0 ? NULL : &ledger->envelopes[identity->envelope - 1];
+}
+
+/* Set what the current entry names. */
+void ledger_name_identity(struct ledger *ledger, uint64_t identity)
+{
+    ledger->identity_or_null = ledger_identity(ledger, identity);
+    if (ledger->identity_or_null != NULL) {
+        ledger->envelope_or_null = ledger_envelope_of(ledger, ledger->identity_or_null);
+    }
+}
+
+const struct ledger_envelope *ledger_envelope(const struct ledger *ledger, record_id record)
+{
+    const uint32_t index = ledger_record(ledger, record)->envelope;
+    return index == 0 ? NULL : &ledger->envelopes[index - 1];
+}
+
+bool ledger_is_live(const struct ledger *ledger, const struct ledger_envelope *envelope)
+{
+    return envelope->place != PLACE_NONE && envelope->place_attempt == ledger->attempt;
+}
+
+static uint64_t grant_bit(uint16_t attempt)
+{
+    return UINT64_C(1) << (attempt & 63);
+}
+
+bool ledger_is_granted(const struct ledger_envelope *envelope, uint16_t attempt)
+{
+    return (envelope->granted & grant_bit(attempt)) != 0;
+}
+
+void ledger_note_collected(struct ledger *ledger, const struct stored_checkpoint *checkpoint)
+{
+    for (uint32_t of = 0; of < checkpoint->collection_count; of++) {
+        const struct stored_collection *collection = &checkpoint->collections[of];
+        for (uint32_t index = 0; index < collection->request_count; index++) {
+            const struct ledger_identity *identity =
+                ledger_identity(ledger, collection->requests[index]->identity);
+            if (identity != NULL && identity->envelope != 0) {
+                ledger->envelopes[identity->envelope - 1].collected = checkpoint->number;
+            }
+        }
+    }
+}
+
+/* The staging of an identity that these bytes come from, or the current one if there is none. */
+static uint32_t
+staging_of(const struct ledger *ledger, const struct ledger_identity *identity, uint64_t value)
+{
+    for (uint32_t index = identity->envelope; index != 0;
+         index = ledger->envelopes[index - 1].previous) {
+        if (ledger->envelopes[index - 1].value == value) {
+            return index;
+        }
+    }
+    return identity->envelope;
+}
+
+void ledger_expect_restored(struct ledger *ledger, const struct stored_checkpoint *checkpoint)
+{
+    for (uint32_t of = 0; of < checkpoint->collection_count; of++) {
+        const struct stored_collection *collection = &checkpoint->collections[of];
+        for (uint32_t index = 0; index < collection->request_count; index++) {
+            const struct stored_request *request = collection->requests[index];
+            struct ledger_identity *identity = ledger_identity(ledger, request->identity);
+            if (identity == NULL || identity->envelope == 0) {
+                continue;
+            }
+            const uint32_t at = staging_of(ledger, identity, request->value);
+            struct ledger_envelope *envelope = &ledger->envelopes[at - 1];
+            identity->envelope = at;
+            if (envelope->expected != ledger->attempt) {
+                envelope->expected = ledger->attempt;
+                ledger->expected++;
+            }
+            if (envelope->record != 0) {
+                ledger_record(ledger, envelope->record)->envelope = at;
+            }
+        }
+    }
+}
+
+/* --- envelopes --------------------------------------------------------------------------------- */
+
+static bool
+is_at(const struct ledger *ledger, const struct ledger_envelope *envelope, enum ledger_place place)
+{
+    return envelope->place == place && envelope->place_attempt == ledger->attempt;
+}
+
+static void put(struct ledger *ledger, struct ledger_envelope *envelope, enum ledger_place place)
+{
+    const bool held_before =
+        is_at(ledger, envelope, PLACE_WRITER) || is_at(ledger, envelope, PLACE_COMMITTER);
+    const bool held = place == PLACE_WRITER || place == PLACE_COMMITTER;
+    ledger->held += held ? 1u : 0u;
+    ledger->held -= held_before ? 1u : 0u;
+    envelope->place = (uint8_t)place;
+    envelope->place_attempt = ledger->attempt;
+}
+
+static void judge_restaging(struct ledger *ledger,
+                            struct ledger_identity *identity,
+                            const struct journal_entry *entry)
+{
+    struct ledger_envelope *before = ledger_envelope_of(ledger, identity);
+    if (before == NULL || !ledger_is_live(ledger, before)) {
+        return;
+    }
+    if (ledger->facts->keyed && before->record != entry->record) {
+        identity->shared = true;
+    } else {
+        ledger->misplaced = before->place == PLACE_FINALISED ? MISPLACED_STAGED_AFTER_FINALISED
+                                                             : MISPLACED_STAGED_TWICE;
+    }
+    if (before->place != PLACE_FINALISED) {
+        put(ledger, before, PLACE_NONE);
+    }
+}
+
+/* The latest envelope is the record's from now on. */
+static void name_staged_record(struct ledger *ledger, record_id staged)
+{
+    if (staged == 0) {
+        return;
+    }
+    struct ledger_record *record = ledger_record(ledger, staged);
+    ledger->envelope_before = record->envelope;
+    ledger->was_live =
+        record->envelope != 0 && ledger_is_live(ledger, &ledger->envelopes[record->envelope - 1]);
+    record->envelope = ledger->envelope_count;
+}
+
+void ledger_note_staged(struct ledger *ledger, const struct journal_entry *entry, uint32_t position)
+{
+    struct ledger_identity *identity = ledger_identity_or_new(ledger, entry->identity);
+    const bool in_timeline = entry->attempt == ledger->attempt;
+    if (in_timeline) {
+        judge_restaging(ledger, identity, entry);
+    }
+    if (ledger->envelope_count == ledger->envelope_capacity) {
+        ledger->envelopes = ledger_grown(ledger->arena,
+                                         ledger->envelopes,
+                                         ledger->envelope_count,
+                                         &ledger->envelope_capacity,
+                                         sizeof(ledger->envelopes[0]));
+    }
+    struct ledger_envelope *envelope = &ledger->envelopes[ledger->envelope_count];
+    *envelope = (struct ledger_envelope){
+        .identity = entry->identity,
+        .value = entry->value,
+        .staged_at = entry->time,
+        .deadline = entry->b,
+        .position = position,
+        .record = entry->record,
+        .checkpoint = entry->checkpoint,
+        .previous = identity->envelope,
+        .attempt = entry->attempt,
+    };
+    ledger->envelope_count++;
+    ledger->identity_or_null = identity;
+    ledger->envelope_or_null = envelope;
+    ledger->batches = ledger->batches || entry->record == 0;
+    if (in_timeline || identity->envelope == 0) {
+        identity->envelope = ledger->envelope_count;
+    }
+    if (in_timeline) {
+        put(ledger, envelope, PLACE_WRITER);
+        name_staged_record(ledger, entry->record);
+    }
+}
+
+void ledger_note_received(struct ledger *ledger, const struct journal_entry *entry)
+{
+    struct ledger_envelope *envelope = ledger->envelope_or_null;
+    if (entry->attempt != ledger->attempt) {
+        return;
+    }
+    if (envelope == NULL || !ledger_is_live(ledger, envelope)) {
+        ledger->misplaced = MISPLACED_RECEIVED_UNSTAGED;
+    } else if (envelope->place != PLACE_WRITER) {
+        ledger->misplaced = MISPLACED_RECEIVED_TWICE;
+    }
+    if (envelope != NULL) {
+        put(ledger, envelope, PLACE_COMMITTER);
+    }
+}
+
+void ledger_note_restored(struct ledger *ledger, const struct journal_entry *entry)
+{
+    struct ledger_envelope *envelope = ledger->envelope_or_null;
+    ledger->saw |= SAW_ENVELOPE_RESTORED;
+    if (entry->attempt != ledger->attempt) {
+        return;
+    }
+    if (envelope == NULL) {
+        ledger->misplaced = MISPLACED_RESTORED_UNKNOWN;
+        return;
+    }
+    if (ledger_is_live(ledger, envelope)) {
+        ledger->misplaced = MISPLACED_RESTORED_TWICE;
+    } else if (envelope->expected != ledger->attempt) {
+        ledger->misplaced = MISPLACED_RESTORED_FOREIGN;
+    } else {
+        ledger->expected--;
+    }
+    put(ledger, envelope, PLACE_COMMITTER);
+}
+
+/* A request list may name an envelope that the committer holds; naming it lets it be sent if a
+ * checkpoint that owns it has completed, which is so for restored ones. */
+void ledger_note_commit_request(struct ledger *ledger, const struct journal_entry *entry)
+{
+    struct ledger_envelope *envelope = ledger->envelope_or_null;
+    if (entry->attempt != ledger->attempt) {
+        return;
+    }
+    if (envelope == NULL || !is_at(ledger, envelope, PLACE_COMMITTER)) {
+        ledger->misplaced = MISPLACED_REQUEST_NOT_HELD;
+        return;
+    }
+    if (envelope->expected == ledger->attempt || ledger->completed >= envelope->checkpoint) {
+        envelope->granted |= grant_bit(entry->attempt);
+    }
+}
+
+void ledger_note_finalised(struct ledger *ledger, const struct journal_entry *entry)
+{
+    struct ledger_envelope *envelope = ledger->envelope_or_null;
+    if (entry->attempt != ledger->attempt) {
+        return;
+    }
+    if (envelope == NULL || !is_at(ledger, envelope, PLACE_COMMITTER)) {
+        ledger->misplaced = MISPLACED_FINALISED_NOT_HELD;
+        return;
+    }
+    envelope->finalised = true;
+    put(ledger, envelope, PLACE_FINALISED);
+}
