@@ -133,6 +133,7 @@ struct link_stream {
     uint16_t attempt;
     uint16_t service;
     bool half_closed; /* by the sender */
+    bool is_drained;  /* the service has seen all of it and the half-close */
     bool is_cut;      /* no message sent from now on takes effect; the end is on its way */
     bool ended;       /* the sender has the end, or wants nothing any more */
     nanos deadline;

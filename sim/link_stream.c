@@ -111,14 +111,16 @@ static void queue_end(struct link *link, struct link_stream *stream, enum port_c
     stream->is_cut = true;
 }
 
-/* A connection's end is all that the messages without an answer hear. */
-static void
+/* A connection's end is all that the messages without an answer hear. Only the clean end of a stream
+ * that the service has seen whole tells that they succeeded. False when there was none. */
+static bool
 close_waiting(struct link *link, struct link_stream *stream, const struct link_reply *end)
 {
     struct link_reply heard = *end;
     struct list *waiting = &stream->sender->waiting;
     struct list_link *next = NULL;
-    if (heard.outcome != PORT_OUTCOME_OK) {
+    bool any = false;
+    if (heard.outcome != PORT_OUTCOME_OK || !stream->is_drained) {
         heard.outcome = PORT_OUTCOME_UNKNOWN;
     }
     for (struct list_link *at = list_first(waiting); at != NULL; at = next) {
@@ -128,8 +130,10 @@ close_waiting(struct link *link, struct link_stream *stream, const struct link_r
             link_note_answered(link, call, &heard);
             link_call_close(link, call);
             link_call_release(link, call);
+            any = true;
         }
     }
+    return any;
 }
 
 /* False when its message wants no answer any more. */
@@ -167,7 +171,7 @@ static void answer_arrives(struct link *link, struct link_stream *stream)
     struct link_stream_answer *arrived =
         LIST_ITEM(list_pop_front(&stream->answers), struct link_stream_answer, of_stream);
     struct link_reply reply = arrived->reply;
-    const struct link_answer answer = {
+    struct link_answer answer = {
         .sender = stream->sender->handle,
         .sender_request = arrived->sender_request,
         .answer =
@@ -187,7 +191,9 @@ static void answer_arrives(struct link *link, struct link_stream *stream)
     stream->answer_event = SCHED_NONE;
     if (reply.kind == PORT_STREAM_END) {
         CHECK(list_is_empty(&stream->answers));
-        close_waiting(link, stream, &reply);
+        if (close_waiting(link, stream, &reply) && !stream->is_drained) {
+            answer.answer.outcome = PORT_OUTCOME_UNKNOWN;
+        }
         stream_leave(stream);
         stream_release(link, stream);
     } else {
@@ -376,8 +382,11 @@ static void envelope_arrives(struct link *link, struct link_stream *stream, stru
     if (call->kind != PORT_CANCEL) {
         queue_replies(link, stream, call, &replies);
     }
-    if (call->kind == PORT_HALF_CLOSE && !stream->is_cut) {
-        queue_end(link, stream, PORT_OK, soon);
+    if (call->kind == PORT_HALF_CLOSE) {
+        stream->is_drained = true;
+        if (!stream->is_cut) {
+            queue_end(link, stream, PORT_OK, soon);
+        }
     }
     link_call_settle(link, call);
     link_call_release(link, call);
