@@ -23,21 +23,21 @@ enum scenario_expectation {
 /* What the sink, models and engine are put together from; see wiring/. A plugin's type may stand in
  * for the named one. */
 struct scenario_options {
-    const char *name;                      /* for messages and tapes */
-    const struct sink_type *sink_or_null;  /* --sink: use this type instead of the file's */
-    enum profile profile;                  /* --profile */
+    const char *name;                     /* for messages and tapes */
+    const struct sink_type *sink_or_null; /* --sink: use this type instead of the file's */
+    enum profile profile;                 /* --profile */
     bool profile_given;
-    const char *folder_or_null;            /* where relative paths in the file start */
+    const char *folder_or_null; /* where relative paths in the file start */
 };
 
 struct scenario {
     char name[128];
     char title[160];
-    uint8_t expectation;         /* enum scenario_expectation */
-    char claim[32];              /* id, or empty */
-    char expected_oracle[48];    /* of a fails expectation: the oracle that must find it, or empty */
+    uint8_t expectation;      /* enum scenario_expectation */
+    char claim[32];           /* id, or empty */
+    char expected_oracle[48]; /* of a fails expectation: the oracle that must find it, or empty */
     struct run_config config;
-    uint64_t default_seeds;      /* how many `run` takes without --seeds */
+    uint64_t default_seeds; /* how many `run` takes without --seeds */
     /* regressions: a tape to replay, with the digest it must give (0: none) */
     struct tape tape;
     bool has_tape;
@@ -49,12 +49,19 @@ struct scenario {
 /* Read a scenario from bytes (JSON, "schema": 1). Strict: unknown or duplicate keys, wrong units and
  * numbers out of range are errors. The result is owned by the caller: scenario_destroy.
  * ERR_OK, ERR_INVALID, ERR_TRUNCATED, ERR_VERSION, ERR_LIMIT, ERR_NOT_FOUND; *fault says why. */
-MUST_USE enum err scenario_create(struct bytes json, const struct scenario_options *options,
-                                  struct scenario **scenario, struct scenario_fault *fault);
+MUST_USE enum err scenario_create(struct bytes json,
+                                  const struct scenario_options *options,
+                                  struct scenario **scenario,
+                                  struct scenario_fault *fault);
 
 /* Read one by path or by name under the installed or source scenarios folder. */
-MUST_USE enum err scenario_load(const char *path_or_name, const struct scenario_options *options,
-                                struct scenario **scenario, struct scenario_fault *fault);
+MUST_USE enum err scenario_load(const char *path_or_name,
+                                const struct scenario_options *options,
+                                struct scenario **scenario,
+                                struct scenario_fault *fault);
+
+/* Find the file of a path or name; false when there is none. capacity is at least 1024. */
+bool scenario_find(const char *path_or_name, char *path, size_t capacity);
 
 void scenario_destroy(struct scenario *scenario);
 

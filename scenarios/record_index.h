@@ -1,0 +1,28 @@
+/* Finds a record by the digest of its value, in O(1): how effects of a service are recognised. */
+#ifndef SCENARIOS_RECORD_INDEX_H
+#define SCENARIOS_RECORD_INDEX_H
+
+#include "sim/journal.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct reader;
+
+struct record_index {
+    uint64_t *digests; /* private: 0 is an empty slot */
+    record_id *records;
+    uint32_t slot_count; /* private: power of two */
+};
+
+/* Prepare for at most so many entries, in the reader's memory. ERR_OK, ERR_LIMIT. */
+MUST_USE enum err
+record_index_init(struct reader *reader, uint32_t entries, struct record_index *index);
+
+/* Add a digest; false when it is there already, and then the first record stays. */
+bool record_index_add(struct record_index *index, uint64_t digest, record_id record);
+
+/* The record of a digest, or 0. */
+record_id record_index_find(const struct record_index *index, uint64_t digest);
+
+#endif

@@ -1,0 +1,120 @@
+#include "scenarios/wiring/catalogue.h"
+
+#include "models/cloudtasks/cloudtasks.h"
+#include "models/generic/generic.h"
+#include "sim/engine/job.h"
+#include "sim/link.h"
+#include "sim/sched.h"
+#include "sinks/cloudtasks/cloudtasks_sinks.h"
+
+#include <string.h>
+
+const struct sink_type *const catalogue_sinks[] = {
+    &cloudtasks_at_least_once_unnamed,
+    &cloudtasks_at_least_once_named,
+    &cloudtasks_exactly_once,
+};
+const size_t catalogue_sink_count = ARRAY_COUNT(catalogue_sinks);
+
+const struct model_type *const catalogue_models[] = {
+    &cloudtasks_model,
+    &generic_model,
+};
+const size_t catalogue_model_count = ARRAY_COUNT(catalogue_models);
+
+/* --- sinks and models by name -------------------------------------------------------------------- */
+
+/* An abbreviation is a beginning that only one name has. */
+static bool is_prefix(struct bytes text, const char *name)
+{
+    return text.size > 0 && text.size <= strlen(name) && memcmp(text.data, name, text.size) == 0;
+}
+
+const struct sink_type *catalogue_sink(struct bytes name_or_abbreviation)
+{
+    const struct sink_type *found = NULL;
+    uint32_t matches = 0;
+    for (size_t i = 0; i < catalogue_sink_count; i++) {
+        if (bytes_equal(name_or_abbreviation, bytes_of_text(catalogue_sinks[i]->name))) {
+            return catalogue_sinks[i];
+        }
+        if (is_prefix(name_or_abbreviation, catalogue_sinks[i]->name)) {
+            found = catalogue_sinks[i];
+            matches++;
+        }
+    }
+    return matches == 1 ? found : NULL;
+}
+
+const struct model_type *catalogue_model(struct bytes name)
+{
+    for (size_t i = 0; i < catalogue_model_count; i++) {
+        if (bytes_equal(name, bytes_of_text(catalogue_models[i]->name))) {
+            return catalogue_models[i];
+        }
+    }
+    return NULL;
+}
+
+/* --- sites --------------------------------------------------------------------------------------- */
+
+/* Each module's table is in the order of its .def, so its members are listed by including that file
+ * twice: for their indexes, and for pointers to them. The tables' symbols are in the modules'
+ * headers but for those of the models. */
+extern const struct choice_site cloudtasks_model_sites[];
+extern const struct choice_site generic_model_sites[];
+
+#define FATE_SITE SITE
+
+/* clang-format off */
+#define SITE(id, ...) SCHED_INDEX_##id,
+enum {
+#include "sim/sched_sites.def"
+};
+#undef SITE
+#define SITE(id, ...) LINK_INDEX_##id,
+enum {
+#include "sim/link_sites.def"
+};
+#undef SITE
+#define SITE(constant, ...) INDEX_##constant,
+enum {
+#include "sim/engine/sites.def"
+};
+#undef SITE
+#define SITE(constant, ...) CLOUDTASKS_INDEX_##constant,
+enum {
+#include "models/cloudtasks/sites.def"
+};
+#undef SITE
+#define SITE(constant, ...) GENERIC_INDEX_##constant,
+enum {
+#include "models/generic/sites.def"
+};
+#undef SITE
+
+static const struct choice_site *const all_sites[] = {
+#define SITE(id, ...) &sched_sites[SCHED_INDEX_##id],
+#include "sim/sched_sites.def"
+#undef SITE
+#define SITE(id, ...) &link_sites[LINK_INDEX_##id],
+#include "sim/link_sites.def"
+#undef SITE
+#define SITE(constant, ...) &engine_sites[INDEX_##constant],
+#include "sim/engine/sites.def"
+#undef SITE
+#define SITE(constant, ...) &cloudtasks_model_sites[CLOUDTASKS_INDEX_##constant],
+#include "models/cloudtasks/sites.def"
+#undef SITE
+#define SITE(constant, ...) &generic_model_sites[GENERIC_INDEX_##constant],
+#include "models/generic/sites.def"
+#undef SITE
+};
+/* clang-format on */
+
+static const struct choice_registry registry = {all_sites, ARRAY_COUNT(all_sites)};
+
+const struct choice_registry *catalogue_registry(void)
+{
+    return &registry;
+}

@@ -1,0 +1,91 @@
+/* What ties a sink to the service it writes to: the user's code (resolver, serializer, id extractor)
+ * and how the world's effects are recognised. One file per service; this is what they share.
+ *
+ * Everything here is made once per scenario and read-only afterwards, so that all runs share it: the
+ * serializer's results are computed ahead, record by record. */
+#ifndef SCENARIOS_WIRING_WIRING_H
+#define SCENARIOS_WIRING_WIRING_H
+
+#include "scenarios/record_index.h"
+#include "sim/engine/source_log.h"
+#include "sim/model.h"
+#include "sim/world.h"
+#include "sinks/sink.h"
+
+struct reader;
+
+/* What the wiring is made from. Borrowed for the scenario's life. */
+struct wiring_input {
+    const struct sink_type *sink;
+    const struct sink_option_value *sink_options;
+    const struct model_type *model; /* of the service that the sink writes to */
+    const struct sink_option_value *model_options;
+    const struct source_log *log;
+    bool extractor;               /* the user gives an id extractor: the record's key */
+    bool by_split;                /* destinations by split, not one for all */
+    uint32_t target_service;      /* index of the model */
+    uint32_t dead_letter_service; /* UINT32_MAX none */
+};
+
+/* Times that the sink's and the model's options imply; 0 where there is none. */
+struct wiring_windows {
+    nanos request_timeout;
+    nanos residence;         /* worst case of one request with all its retries */
+    nanos protection_window; /* guaranteed by documents from removal on */
+    nanos recovery_window;   /* from staging to the last send */
+    nanos clock_allowance;
+    nanos release_max;        /* from removal to the latest release of a name or stream */
+    uint32_t concurrency_max; /* unanswered requests of one half */
+    bool expiry_fails;        /* an envelope past its deadline stops the job */
+};
+
+#define WIRING_DESTINATION_MAX 16
+
+/* One service. */
+struct wiring {
+    const struct port_service *service;
+    /* Write the request payload for a record, in canonical bytes. */
+    void (*serialize)(const struct wiring_input *input,
+                      const struct source_record *record,
+                      struct byte_writer *writer);
+    /* The destinations: at most WIRING_DESTINATION_MAX; the first is the fixed one. Their count. */
+    uint32_t (*destinations)(const struct wiring_input *input,
+                             struct bytes destinations[WIRING_DESTINATION_MAX]);
+    void (*windows)(const struct wiring_input *input, struct wiring_windows *windows);
+};
+
+extern const struct wiring wiring_cloudtasks;
+extern const struct wiring wiring_generic;
+
+/* The wiring of a service, or NULL. */
+const struct wiring *wiring_of(const struct port_service *service);
+
+/* The user's code and the recogniser, made for one scenario. */
+struct wiring_context {
+    struct wiring_input input;
+    struct bytes *payloads; /* by record - 1 */
+    struct record_index index;
+    struct bytes destinations[WIRING_DESTINATION_MAX];
+    uint32_t destination_count;
+    struct sink_user user; /* read: the callbacks */
+};
+
+/* Make it in the reader's memory. ERR_OK, ERR_LIMIT. */
+MUST_USE enum err wiring_create(struct reader *reader,
+                                const struct wiring *wiring,
+                                const struct wiring_input *input,
+                                struct wiring_context **context);
+
+/* A world_identify over a struct wiring_context. O(1) beside the digest of the value. */
+record_id wiring_identify(void *context, uint32_t service, struct bytes value);
+
+/* The value of an option by key, or fallback when the table has none. */
+struct sink_option_table {
+    const struct sink_option *options;
+    size_t count;
+    const struct sink_option_value *values;
+};
+uint64_t wiring_option(const struct sink_option_table *table, const char *key, uint64_t fallback);
+struct bytes wiring_option_text(const struct sink_option_table *table, const char *key);
+
+#endif

@@ -1,0 +1,209 @@
+/* Generated records. All is integer arithmetic on a counter-based generator: the same options give
+ * the same records on every machine, and one record's content does not depend on another's.
+ *
+ * Shares (poison, skipped) are spread evenly and exactly: of n records, floor(n * share) have the
+ * trait, at an offset from the seed. A record has at most one trait; the first class wins. */
+#include "scenarios/workload.h"
+
+#include "scenarios/scenario_reader.h"
+#include "sinks/base/digest.h"
+
+#include <string.h>
+
+/* What a number is drawn for. */
+enum stream {
+    STREAM_FILLER = 1,
+    STREAM_KEY,
+    STREAM_CHANGE,
+    STREAM_TRAIT, /* and the following three */
+};
+
+static uint64_t draw(uint64_t seed, enum stream stream, uint64_t index)
+{
+    return digest_mix(digest_fold(digest_fold(seed, (uint64_t)stream), index));
+}
+
+/* floor(count * share), exactly. */
+static uint64_t share_of(uint64_t count, struct ratio share)
+{
+    return count * share.numerator / share.denominator;
+}
+
+/* Whether the index-th of evenly spread records has a trait with this share. */
+static bool has_share(uint64_t seed, uint32_t class, uint32_t index, struct ratio share)
+{
+    const uint64_t offset = draw(seed, STREAM_TRAIT, class) % share.denominator;
+    return share_of(index + offset + 1, share) > share_of(index + offset, share);
+}
+
+static uint8_t traits_of(const struct workload_options *options, uint32_t index)
+{
+    const struct {
+        struct ratio share;
+        uint8_t trait;
+    } classes[] = {
+        {options->poison_serializer, RECORD_POISON_SERIALIZER},
+        {options->poison_service, RECORD_POISON_SERVICE},
+        {options->poison_extractor, RECORD_POISON_EXTRACTOR},
+        {options->skipped, RECORD_SKIPPED},
+    };
+    for (uint32_t i = 0; i < ARRAY_COUNT(classes); i++) {
+        if (has_share(options->seed, i, index, classes[i].share)) {
+            return classes[i].trait;
+        }
+    }
+    return 0;
+}
+
+/* --- values -------------------------------------------------------------------------------------- */
+
+static void write_hex(uint8_t *text, uint32_t number)
+{
+    for (uint32_t i = 0; i < 8; i++) {
+        text[i] = (uint8_t) "0123456789abcdef"[(number >> (28 - 4 * i)) & 15];
+    }
+}
+
+static void fill_value(const struct workload_options *options, uint32_t index, uint8_t *value)
+{
+    const uint32_t id = options->equal_payloads ? 0 : index + 1;
+    value[0] = 'r';
+    write_hex(value + 1, id);
+    value[9] = ' ';
+    uint64_t bits = 0;
+    for (uint32_t i = WORKLOAD_ID_SIZE; i < options->payload_size; i++) {
+        if ((i - WORKLOAD_ID_SIZE) % 8 == 0) {
+            bits = draw(options->seed, STREAM_FILLER, ((uint64_t)id << 32) | i);
+        }
+        value[i] = (uint8_t) "abcdefghijklmnopqrstuvwxyz012345"[bits & 31];
+        bits >>= 8;
+    }
+}
+
+/* --- keys and changes ---------------------------------------------------------------------------- */
+
+#define KEY_SIZE 9 /* 'k' and 8 hex digits */
+
+/* Which key a record has, from 0; the first one is the hot one. */
+static uint32_t key_of(const struct workload_options *options, uint32_t index)
+{
+    if (options->keys == WORKLOAD_KEYS_UNIQUE) {
+        return index;
+    }
+    const struct ratio skew = options->key_skew;
+    const bool hot = draw(options->seed, STREAM_KEY, index) % skew.denominator < skew.numerator;
+    return hot ? 0 : index % options->key_count;
+}
+
+static uint8_t change_of(const struct workload_options *options, uint32_t index, bool came_before)
+{
+    static const uint8_t later[] = {SINK_UPDATE_BEFORE, SINK_UPDATE_AFTER, SINK_DELETE};
+    if (!came_before || options->changes == WORKLOAD_INSERTS) {
+        return SINK_INSERT;
+    }
+    if (options->changes == WORKLOAD_UPDATES) {
+        return SINK_UPDATE_AFTER;
+    }
+    return later[draw(options->seed, STREAM_CHANGE, index) % ARRAY_COUNT(later)];
+}
+
+/* Give record index its key and kind of change. seen: bit per key. */
+static void fill_key(const struct workload_options *options,
+                     uint32_t index,
+                     uint8_t *text,
+                     uint8_t *seen,
+                     struct sink_record *record)
+{
+    if (options->keys == WORKLOAD_KEYS_NONE) {
+        return;
+    }
+    const uint32_t key = key_of(options, index);
+    text[0] = 'k';
+    write_hex(text + 1, key + 1);
+    record->key = (struct bytes){text, KEY_SIZE};
+    const uint8_t bit = (uint8_t)(1u << (key % 8));
+    record->change = change_of(options, index, (seen[key / 8] & bit) != 0);
+    seen[key / 8] |= bit;
+}
+
+/* --- splits -------------------------------------------------------------------------------------- */
+
+static uint32_t split_start(const struct workload_options *options, uint32_t split)
+{
+    return (uint32_t)((uint64_t)options->record_count * split / options->split_count);
+}
+
+static enum err
+make_splits(struct reader *reader, const struct workload_options *options, struct source_log *log)
+{
+    uint32_t *starts = scenario_take(reader->memory, (options->split_count + 1) * sizeof(uint32_t));
+    if (starts == NULL) {
+        return reader_out_of_memory(reader);
+    }
+    for (uint32_t i = 0; i <= options->split_count; i++) {
+        starts[i] = split_start(options, i);
+    }
+    log->split_starts = starts;
+    log->split_count = options->split_count;
+    return ERR_OK;
+}
+
+static enum err check_size(struct reader *reader, const struct workload_options *options)
+{
+    const uint64_t size = (uint64_t)options->record_count * (options->payload_size + KEY_SIZE);
+    if (size <= WORKLOAD_BYTES_MAX) {
+        return ERR_OK;
+    }
+    return reader_reject(reader,
+                         ERR_INVALID,
+                         "workload.records",
+                         "with workload.payload_bytes too many bytes",
+                         "%zu MiB over all records",
+                         WORKLOAD_BYTES_MAX >> 20);
+}
+
+enum err workload_generate(struct reader *reader,
+                           const struct workload_options *options,
+                           struct source_log *log)
+{
+    CHECK(options->record_count > 0);
+    CHECK(options->split_count > 0 && options->split_count <= WORKLOAD_SPLIT_MAX);
+    CHECK(options->payload_size >= WORKLOAD_PAYLOAD_MIN);
+    enum err err = check_size(reader, options);
+    if (err == ERR_OK) {
+        err = make_splits(reader, options, log);
+    }
+    if (err != ERR_OK) {
+        return err;
+    }
+    const uint32_t count = options->record_count;
+    const uint32_t key_count = count > options->key_count ? count : options->key_count;
+    struct source_record *records =
+        scenario_take(reader->memory, count * sizeof(struct source_record));
+    uint8_t *values = scenario_take(reader->memory, (size_t)count * options->payload_size);
+    uint8_t *keys = scenario_take(reader->memory, (size_t)count * KEY_SIZE);
+    uint8_t *seen = scenario_take(reader->memory, key_count / 8 + 1);
+    if (records == NULL || values == NULL || keys == NULL || seen == NULL) {
+        return reader_out_of_memory(reader);
+    }
+    uint32_t split = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        while (i >= log->split_starts[split + 1]) {
+            split++;
+        }
+        struct source_record *record = &records[i];
+        uint8_t *value = values + (size_t)i * options->payload_size;
+        fill_value(options, i, value);
+        record->record.value = (struct bytes){value, options->payload_size};
+        fill_key(options, i, keys + (size_t)i * KEY_SIZE, seen, &record->record);
+        record->record.split = split;
+        record->record.position = i - log->split_starts[split];
+        record->record.event_time = record->record.position * options->interval;
+        record->digest = digest_bytes(record->record.value);
+        record->traits = traits_of(options, i);
+    }
+    log->records = records;
+    log->record_count = count;
+    log->equal_payloads = options->equal_payloads;
+    return ERR_OK;
+}
