@@ -154,7 +154,7 @@ static void refuse_live(struct cloudtasks *state,
                         const struct model_request *request,
                         struct model_replies *replies)
 {
-    COVER(state->env.world, "cloudtasks_name_live");
+    COVER(state->env.world, "cloudtasks.name_live");
     if (request->issued <= task->created_at &&
         cloudtasks_draw(state, SITE_DOUBLE_OK, CHOICE_ALL) == DOUBLE_OK_OK) {
         reply_task(state, task, replies);

@@ -72,7 +72,7 @@ static void hold(struct cloudtasks *state, struct task *task)
 {
     struct queue *queue = task->queue;
     task->state = TASK_HELD;
-    COVER(state->env.world, "cloudtasks_dispatch_held");
+    COVER(state->env.world, "cloudtasks.dispatch_held");
     if (queue->age_timer == SCHED_NONE) {
         const nanos due = nanos_add(task->created_at, cloudtasks_option(state, OPTION_TASK_TTL));
         const nanos now = cloudtasks_now(state);
@@ -241,7 +241,7 @@ void cloudtasks_dispatch_event(struct cloudtasks *state, uint8_t what, struct ta
     } else {
         CHECK(what == EVENT_DUPLICATE);
         CHECK(!task_is_live(task));
-        COVER(state->env.world, "cloudtasks_dispatched_twice");
+        COVER(state->env.world, "cloudtasks.dispatched_twice");
         run_handler(state, task);
         cloudtasks_task_drop_content(state, task);
     }

@@ -91,11 +91,11 @@ struct queue *cloudtasks_queue_find(struct cloudtasks *state, struct bytes name)
 {
     struct queue *queue = queue_of_name(state, name);
     if (queue == NULL || !queue->exists) {
-        COVER(state->env.world, "cloudtasks_queue_missing");
+        COVER(state->env.world, "cloudtasks.queue_missing");
         return NULL;
     }
     if (queue->waking) {
-        COVER(state->env.world, "cloudtasks_queue_waking");
+        COVER(state->env.world, "cloudtasks.queue_waking");
         return NULL;
     }
     return queue;
@@ -295,7 +295,7 @@ static void recreate(struct cloudtasks *state, struct queue *queue)
     if (!queue->exists) {
         open_queue(queue, queue->tombstone_ttl);
         note_change(state, queue, CAUSE_QUEUE_CREATED, NULL);
-        COVER(state->env.world, "cloudtasks_queue_recreated");
+        COVER(state->env.world, "cloudtasks.queue_recreated");
     }
 }
 
@@ -446,7 +446,7 @@ void cloudtasks_admin_created(struct cloudtasks *state, struct queue *queue)
         return;
     }
     state->admin = ADMIN_NONE;
-    COVER(state->env.world, "cloudtasks_admin_acted");
+    COVER(state->env.world, "cloudtasks.admin_acted");
     if (what == ADMIN_PAUSE_LATER) {
         pause_from_outside(state, queue, false);
     } else if (what == ADMIN_PURGE_FIRST || what == ADMIN_PURGE_FOURTH) {

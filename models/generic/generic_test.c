@@ -98,7 +98,7 @@ static void gd_04_a_timeout_says_nothing(void **state)
 static void tables_agree(void **state)
 {
     static const struct testkit_clause_test tests[] = {
-#define X(ids, test) {ids, test},
+#define X(ids, test) {ids, #test},
         CLAUSE_TESTS(X)
 #undef X
     };

@@ -1,0 +1,420 @@
+/* Queues, by the API and from outside: CT-01, CT-11, CT-20, CT-21, T7 to T9, T14.
+ *
+ * link: models/cloudtasks/cloudtasks models/cloudtasks/handler models/cloudtasks/limits
+ * link: models/cloudtasks/names models/cloudtasks/queues models/model_testkit
+ * link: sinks/port/cloudtasks sinks/port/port sinks/port/status
+ * link: sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
+ * link: sinks/base/units sinks/base/allocator
+ * link: sim/model sim/world sim/fault sim/choice sim/lane sim/sched sim/journal sim/trace sim/clock
+ * link: sim/arena
+ */
+#include "models/cloudtasks/cloudtasks_testkit.h"
+
+/* Goal: CreateTask does not make queues. Method: create where no queue is, then look for one. */
+static void ct_01_create_without_a_queue_is_not_found(void **state)
+{
+    struct testkit *kit = start_with("queue_state", START_MISSING);
+    (void)state;
+    assert_int_equal(create(kit, TASK_A), PORT_NOT_FOUND);
+    assert_int_equal(testkit_last(kit, WORLD_REFUSED)->code, PORT_NOT_FOUND);
+    assert_int_equal(testkit_last(kit, WORLD_REFUSED)->request, 1);
+    assert_int_equal(get_queue(kit), PORT_NOT_FOUND);
+    assert_int_equal(created(kit), 0);
+    assert_int_equal(create_queue(kit), PORT_OK);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_close(kit);
+}
+
+/* Goal: a queue missing by a fault comes back with the heal. Method: pin the fault, heal. */
+static void ct_01_a_missing_queue_is_there_after_the_heal(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    (void)state;
+    testkit_option(kit, "admin_missing", 1);
+    (void)testkit_pin(kit, "cloudtasks.admin", "missing_until_heal");
+    testkit_init(kit);
+    assert_int_equal(testkit_last(kit, WORLD_CHANGED)->code, CAUSE_QUEUE_MISSING);
+    testkit_run_for(kit, DAYS(1));
+    assert_int_equal(create(kit, TASK_A), PORT_NOT_FOUND);
+    testkit_heal(kit);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_close(kit);
+}
+
+/* Goal: T7, a shortened ttl shortens the protection of what is removed later. Method: the fault after
+ * the first creation. */
+static void t7_a_shortened_ttl_takes_protection_away(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    (void)state;
+    testkit_option(kit, "tombstone_reading", 1 + TOMBSTONE_FIXED_TTL);
+    testkit_option(kit, "tombstone_ttl", DAYS(9));
+    testkit_option(kit, "admin_shorten_ttl", 1);
+    (void)testkit_pin(kit, "cloudtasks.admin", "shorten_ttl_after_first");
+    testkit_init(kit);
+    assert_int_equal(get_queue(kit), PORT_OK);
+    assert_int_equal(queue_answer(kit)->tombstone_ttl->seconds, 9 * 24 * 3600);
+    const nanos gone = create_and_execute(kit, TASK_A);
+    assert_int_equal(testkit_last(kit, WORLD_CHANGED)->code, CAUSE_TTL_SHORTENED);
+    assert_int_equal(get_queue(kit), PORT_OK);
+    assert_int_equal(queue_answer(kit)->tombstone_ttl->seconds, 3600);
+    testkit_run_until(kit, gone + HOURS(1));
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_close(kit);
+}
+
+/* Goal: T8, pauses from outside end by themselves or with the heal. Method: pin each. */
+static void t8_a_pause_from_outside_ends(void **state)
+{
+    static const struct {
+        const char *outcome;
+        bool brief;
+    } cases[] = {
+        {"pause_at_start_brief", true},
+        {"pause_at_start_until_heal", false},
+        {"pause_after_first_until_heal", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+        testkit_option(kit, "admin_pause", 1);
+        testkit_option(kit, "admin_length", SECONDS(40));
+        (void)testkit_pin(kit, "cloudtasks.admin", cases[i].outcome);
+        testkit_init(kit);
+        assert_int_equal(create(kit, TASK_A), PORT_OK);
+        assert_int_equal(testkit_last(kit, WORLD_CHANGED)->code, CAUSE_QUEUE_PAUSED);
+        testkit_run_until(kit, SECONDS(39));
+        assert_int_equal(handled(kit), 0);
+        testkit_run_until(kit, SECONDS(41));
+        assert_int_equal(handled(kit), cases[i].brief);
+        testkit_run_until(kit, HOURS(1));
+        assert_int_equal(handled(kit), cases[i].brief);
+        testkit_heal(kit);
+        testkit_run_for(kit, SECONDS(1));
+        assert_int_equal(handled(kit), 1);
+        testkit_close(kit);
+    }
+}
+
+/* Goal: heal before the end of a brief pause ends it, once. Method: heal, pause by the job, and pass
+ * the instant at which the brief pause would have ended. */
+static void t8_a_heal_leaves_the_jobs_own_pause_alone(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    (void)state;
+    testkit_option(kit, "admin_pause", 1);
+    (void)testkit_pin(kit, "cloudtasks.admin", "pause_at_start_brief");
+    testkit_init(kit);
+    testkit_run_until(kit, SECONDS(1));
+    testkit_heal(kit);
+    assert_int_equal(pause_queue(kit), PORT_OK);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_run_until(kit, MINUTES(5));
+    assert_int_equal(handled(kit), 0);
+    testkit_close(kit);
+}
+
+/* Goal: a waking queue is NOT_FOUND and dispatches nothing, then is as before. Method: pin it. */
+static void ct_11_a_waking_queue_is_not_found_for_a_while(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    (void)state;
+    testkit_option(kit, "admin_missing", 1);
+    testkit_option(kit, "admin_length", MINUTES(3));
+    (void)testkit_pin(kit, "cloudtasks.admin", "waking_at_start");
+    testkit_init(kit);
+    assert_int_equal(create(kit, TASK_A), PORT_NOT_FOUND);
+    assert_int_equal(get_queue(kit), PORT_NOT_FOUND);
+    testkit_run_until(kit, MINUTES(3) - 1);
+    assert_int_equal(create(kit, TASK_A), PORT_NOT_FOUND);
+    testkit_run_until(kit, MINUTES(3) + 1);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_run_for(kit, SECONDS(1));
+    assert_int_equal(handled(kit), 1);
+    assert_int_equal(kit->world->fault->last_at, MINUTES(3));
+    testkit_close(kit);
+}
+
+/* Goal: T9, waking ends with the heal, and single calls may meet it. Method: heal; the fate menu. */
+static void t9_waking_ends_with_the_heal(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    (void)state;
+    testkit_option(kit, "admin_missing", 1);
+    (void)testkit_pin(kit, "cloudtasks.admin", "waking_at_start");
+    testkit_init(kit);
+    testkit_heal(kit);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_run_until(kit, HOURS(1));
+    assert_int_equal(handled(kit), 1);
+    testkit_close(kit);
+}
+
+/* Goal: a purge deletes what was there before, and nothing later. Method: a task before, one after; a
+ * purge that takes its minute. */
+static void ct_20_a_purge_takes_the_tasks_before_it(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    struct testkit_pin *pin = testkit_pin(kit, "cloudtasks.purge", "in_a_minute");
+    (void)state;
+    testkit_init(kit);
+    assert_int_equal(pause_queue(kit), PORT_OK);
+    assert_int_equal(purge_queue(kit), PORT_OK);
+    assert_int_equal(pin->draws, 0);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    assert_int_equal(purge_queue(kit), PORT_OK);
+    assert_int_equal(create(kit, TASK_B), PORT_OK);
+    testkit_run_for(kit, SECONDS(30));
+    assert_int_equal(get(kit, TASK_A), PORT_OK);
+    assert_int_equal(testkit_pending(kit), 1);
+    testkit_run_for(kit, SECONDS(30));
+    assert_int_equal(get(kit, TASK_A), PORT_NOT_FOUND);
+    assert_int_equal(get(kit, TASK_B), PORT_OK);
+    assert_int_equal(removed(kit, CAUSE_PURGED), 1);
+    assert_int_equal(testkit_pending(kit), 0);
+    pin->value = PURGE_AT_ONCE;
+    assert_int_equal(purge_queue(kit), PORT_OK);
+    assert_int_equal(get(kit, TASK_B), PORT_NOT_FOUND);
+    assert_int_equal(removed(kit, CAUSE_PURGED), 2);
+    testkit_close(kit);
+}
+
+/* Goal: a task may still be dispatched while the purge is under way. Method: it is, then is not purged
+ * a second time. */
+static void ct_20_tasks_may_be_dispatched_during_a_purge(void **state)
+{
+    struct testkit *kit = start_pinned("cloudtasks.purge", "in_a_minute");
+    (void)state;
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    assert_int_equal(purge_queue(kit), PORT_OK);
+    testkit_run_for(kit, MINUTES(2));
+    assert_int_equal(handled(kit), 1);
+    assert_int_equal(removed(kit, CAUSE_EXECUTED), 1);
+    assert_int_equal(removed(kit, CAUSE_PURGED), 0);
+    testkit_close(kit);
+}
+
+/* Goal: T7 and an open point: purged names are remembered, but not for the adversary. Method: create
+ * again under each. */
+static void t7_a_purge_may_forget_names_for_the_adversary(void **state)
+{
+    static const struct {
+        enum profile profile;
+        uint64_t option;
+        enum port_code code;
+    } cases[] = {
+        {PROFILE_DOCUMENTED, TOMBSTONES_BY_PROFILE, PORT_ALREADY_EXISTS},
+        {PROFILE_OBSERVED, TOMBSTONES_BY_PROFILE, PORT_ALREADY_EXISTS},
+        {PROFILE_ADVERSARY, TOMBSTONES_BY_PROFILE, PORT_OK},
+        {PROFILE_ADVERSARY, TOMBSTONES_KEPT, PORT_ALREADY_EXISTS},
+        {PROFILE_DOCUMENTED, TOMBSTONES_LOST, PORT_OK},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct testkit *kit = open_kit(cases[i].profile);
+        testkit_option(kit, "purge_tombstones", cases[i].option);
+        testkit_option(kit, "admin_purge", 1);
+        (void)testkit_pin(kit, "cloudtasks.admin", "purge_after_first");
+        testkit_init(kit);
+        assert_int_equal(create(kit, TASK_A), PORT_OK);
+        assert_int_equal(removed(kit, CAUSE_PURGED), 1);
+        assert_int_equal(create(kit, TASK_A), cases[i].code);
+        testkit_run_for(kit, SECONDS(1));
+        assert_int_equal(handled(kit), cases[i].code == PORT_OK);
+        testkit_close(kit);
+    }
+}
+
+/* Goal: DeleteQueue drops the tasks and takes the queue away. Method: look for both. */
+static void ct_21_delete_queue_drops_all_tasks(void **state)
+{
+    struct testkit *kit = start();
+    (void)state;
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    assert_int_equal(create(kit, TASK_B), PORT_OK);
+    assert_int_equal(delete_queue(kit), PORT_OK);
+    assert_int_equal(delete_queue(kit), PORT_NOT_FOUND);
+    assert_int_equal(removed(kit, CAUSE_QUEUE_DELETED), 2);
+    assert_int_equal(create(kit, TASK_A), PORT_NOT_FOUND);
+    assert_int_equal(get(kit, TASK_A), PORT_NOT_FOUND);
+    testkit_run_for(kit, DAYS(1));
+    assert_int_equal(handled(kit), 0);
+    assert_int_equal(testkit_pending(kit), 0);
+    testkit_close(kit);
+}
+
+/* Goal: the two readings of the name's rest. Method: CreateQueue before and after each window. */
+static void ct_21_a_deleted_queues_name_rests(void **state)
+{
+    struct testkit *kit = start_with("queue_reuse_reading", 1 + QUEUE_REUSE_REFUSE_7D);
+    (void)state;
+    assert_int_equal(create_queue(kit), PORT_ALREADY_EXISTS);
+    assert_int_equal(delete_queue(kit), PORT_OK);
+    testkit_run_for(kit, DAYS(7) - 1);
+    assert_int_equal(create_queue(kit), PORT_FAILED_PRECONDITION);
+    assert_int_equal(get_queue(kit), PORT_NOT_FOUND);
+    testkit_run_for(kit, 1);
+    assert_int_equal(create_queue(kit), PORT_OK);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_close(kit);
+
+    kit = start_with("queue_reuse_reading", 1 + QUEUE_REUSE_GHOST_3D);
+    assert_int_equal(delete_queue(kit), PORT_OK);
+    testkit_run_for(kit, DAYS(3) - 1);
+    assert_int_equal(create_queue(kit), PORT_OK);
+    assert_non_null(kit->payload);
+    assert_int_equal(get_queue(kit), PORT_NOT_FOUND);
+    assert_int_equal(create(kit, TASK_A), PORT_NOT_FOUND);
+    testkit_run_for(kit, 1);
+    assert_int_equal(create_queue(kit), PORT_OK);
+    assert_int_equal(get_queue(kit), PORT_OK);
+    testkit_close(kit);
+}
+
+/* Goal: by default the run draws one of the readings, once. Method: pin the second. */
+static void ct_21_the_reading_is_drawn_once(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    struct testkit_pin *pin = testkit_pin(kit, "cloudtasks.reading.queue_reuse", "ghost_3d");
+    (void)state;
+    testkit_init(kit);
+    assert_int_equal(delete_queue(kit), PORT_OK);
+    assert_int_equal(pin->draws, 0);
+    assert_int_equal(create_queue(kit), PORT_OK);
+    assert_int_equal(create_queue(kit), PORT_OK);
+    assert_int_equal(pin->draws, 1);
+    testkit_close(kit);
+}
+
+/* Goal: an open point: names outlive the queue, but not for the adversary. Method: re-create the queue
+ * while a fixed window of nine days still runs. */
+static void ct_21_names_outlive_their_queue_but_not_for_the_adversary(void **state)
+{
+    static const struct {
+        enum profile profile;
+        uint64_t option;
+        enum port_code code;
+    } cases[] = {
+        {PROFILE_DOCUMENTED, TOMBSTONES_BY_PROFILE, PORT_ALREADY_EXISTS},
+        {PROFILE_ADVERSARY, TOMBSTONES_BY_PROFILE, PORT_OK},
+        {PROFILE_ADVERSARY, TOMBSTONES_KEPT, PORT_ALREADY_EXISTS},
+        {PROFILE_DOCUMENTED, TOMBSTONES_LOST, PORT_OK},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct testkit *kit = open_kit(cases[i].profile);
+        testkit_option(kit, "recreate_tombstones", cases[i].option);
+        testkit_option(kit, "tombstone_reading", 1 + TOMBSTONE_FIXED_TTL);
+        testkit_option(kit, "tombstone_ttl", DAYS(9));
+        testkit_option(kit, "queue_reuse_reading", 1 + QUEUE_REUSE_GHOST_3D);
+        testkit_init(kit);
+        (void)create_and_execute(kit, TASK_A);
+        assert_int_equal(delete_queue(kit), PORT_OK);
+        testkit_run_for(kit, DAYS(3));
+        assert_int_equal(create_queue_ttl(kit, 9 * 24 * 3600), PORT_OK);
+        assert_int_equal(create(kit, TASK_A), cases[i].code);
+        assert_int_equal(testkit_count(kit, WORLD_EXPIRED, CAUSE_TOMBSTONE_LOST),
+                         cases[i].code == PORT_OK);
+        testkit_close(kit);
+    }
+}
+
+/* Goal: T7, deletion from outside comes with a re-creation as soon as the name allows it, which the
+ * heal does not hasten. Method: pin it. */
+static void t7_a_queue_deleted_from_outside_comes_back_by_the_rules(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    (void)state;
+    testkit_option(kit, "admin_recreate", 1);
+    (void)testkit_pin(kit, "cloudtasks.admin", "recreate_after_fourth");
+    testkit_init(kit);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(get_queue(kit), PORT_OK);
+        assert_int_equal(create(kit, ""), PORT_OK);
+    }
+    assert_int_equal(removed(kit, CAUSE_QUEUE_DELETED), 4);
+    assert_int_equal(create(kit, ""), PORT_NOT_FOUND);
+    assert_int_equal(kit->world->fault->last_at, DAYS(7));
+    testkit_heal(kit);
+    assert_int_equal(create(kit, ""), PORT_NOT_FOUND);
+    testkit_run_until(kit, DAYS(7) + 1);
+    assert_int_equal(create(kit, ""), PORT_OK);
+    assert_int_equal(testkit_last(kit, WORLD_CHANGED)->code, CAUSE_QUEUE_CREATED);
+    testkit_close(kit);
+}
+
+/* Goal: what no option offers is not done to a queue. Method: no draw without an option; with one, only
+ * its own group is on offer. */
+static void t7_only_what_the_options_offer_is_done(void **state)
+{
+    static const struct {
+        const char *option;
+        uint32_t mask;
+    } groups[] = {
+        {"admin_pause", 1u << ADMIN_PAUSE_BRIEF | 1u << ADMIN_PAUSE | 1u << ADMIN_PAUSE_LATER},
+        {"admin_missing", 1u << ADMIN_WAKING | 1u << ADMIN_MISSING},
+        {"admin_purge", 1u << ADMIN_PURGE_FIRST | 1u << ADMIN_PURGE_FOURTH},
+        {"admin_recreate", 1u << ADMIN_RECREATE_FIRST | 1u << ADMIN_RECREATE_FOURTH},
+        {"admin_shorten_ttl", 1u << ADMIN_SHORTEN_FIRST | 1u << ADMIN_SHORTEN_FOURTH},
+    };
+    struct testkit *kit = open_kit(PROFILE_ADVERSARY);
+    struct testkit_pin *pin = testkit_pin(kit, "cloudtasks.admin", "none");
+    (void)state;
+    testkit_init(kit);
+    assert_int_equal(pin->draws, 0);
+    testkit_close(kit);
+    for (size_t i = 0; i < ARRAY_COUNT(groups); i++) {
+        kit = open_kit(PROFILE_DOCUMENTED);
+        testkit_option(kit, groups[i].option, 1);
+        pin = testkit_pin(kit, "cloudtasks.admin", "none");
+        testkit_init(kit);
+        assert_int_equal(pin->draws, 1);
+        assert_int_equal(pin->mask & ~1u, groups[i].mask);
+        testkit_close(kit);
+    }
+}
+
+/* Goal: a healed run is not harmed any more. Method: heal before the creation that was waited for. */
+static void t7_the_heal_calls_off_what_was_planned(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    (void)state;
+    testkit_option(kit, "admin_purge", 1);
+    (void)testkit_pin(kit, "cloudtasks.admin", "purge_after_fourth");
+    testkit_init(kit);
+    assert_int_equal(create(kit, ""), PORT_OK);
+    testkit_heal(kit);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(create(kit, ""), PORT_OK);
+    }
+    assert_int_equal(removed(kit, CAUSE_PURGED), 0);
+    testkit_close(kit);
+}
+
+/* Goal: T14, GetQueue shows the ttl if there is one, to those who may read. Method: three settings. */
+static void t14_get_queue_tells_the_ttl(void **state)
+{
+    struct testkit *kit = start();
+    (void)state;
+    assert_int_equal(get_queue(kit), PORT_OK);
+    assert_null(queue_answer(kit)->tombstone_ttl);
+    assert_int_equal(queue_answer(kit)->task_ttl->seconds, 31 * 24 * 3600);
+    testkit_close(kit);
+    kit = start_with("tombstone_ttl", HOURS(2));
+    assert_int_equal(get_queue(kit), PORT_OK);
+    assert_int_equal(queue_answer(kit)->tombstone_ttl->seconds, 7200);
+    testkit_close(kit);
+    kit = start_with("queue_readable", 0);
+    assert_int_equal(get_queue(kit), PORT_PERMISSION_DENIED);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_close(kit);
+    kit = start_with("queue_state", START_MISSING);
+    assert_int_equal(create_queue_ttl(kit, 3599), PORT_INVALID_ARGUMENT);
+    assert_int_equal(create_queue_ttl(kit, 9 * 24 * 3600 + 1), PORT_INVALID_ARGUMENT);
+    assert_int_equal(create_queue_ttl(kit, -1), PORT_INVALID_ARGUMENT);
+    assert_int_equal(create_queue_ttl(kit, 3600), PORT_OK);
+    testkit_close(kit);
+}
+
+#define X(ids, test) TEST(test),
+TEST_MAIN(cloudtasks_queues, QUEUES_TESTS(X))
