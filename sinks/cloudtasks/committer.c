@@ -148,6 +148,7 @@ static void fail(const struct step *step,
 {
     struct committer *committer = step->committer;
     committer->state = STATE_FAILED;
+    committer->commit = NULL;
     drop_waiting(committer);
     (void)cancel_all(step);
     step->effects->more = false;

@@ -1,14 +1,14 @@
 /* The dead-letter policy: puts each failed record into a generic durable target, at least once.
  *
- * State \ event  OPEN  HANDLE  FLUSH       ANSWER            TIMER           MORE    CLOSE
- * NEW            OPEN  !       !           !                 -               -       CLOSED
- * OPEN           !     OPEN    OPEN or     OPEN or FAILED    retry           send    CLOSED
- *                              FLUSHING
- * FLUSHING       !     FLUSHING !           OPEN, FLUSHING    retry, FAILED   send    CLOSED
- *                                          or FAILED         at the bound
- * FAILED         -     -       -           -                 -               -       CLOSED
- * CLOSING        -     -       -           -                 -               cancel  -
- * CLOSED         -     -       -           -                 -               -       -
+ * State \ event  OPEN  HANDLE    FLUSH       ANSWER            TIMER           MORE    CLOSE
+ * NEW            OPEN  !         !           !                 -               -       CLOSED
+ * OPEN           !     OPEN      OPEN or     OPEN or FAILED    retry           send    CLOSED
+ *                                FLUSHING
+ * FLUSHING       !     FLUSHING  !           OPEN, FLUSHING    retry, FAILED   send    CLOSED
+ *                                            or FAILED         at the bound
+ * FAILED         -     -         -           -                 -               -       CLOSED
+ * CLOSING        -     -         -           -                 -               cancel  -
+ * CLOSED         -     -         -           -                 -               -       -
  *
  * "!" is a host's broken contract and a CHECK. A record is answered with POLICY_DROPPED when its
  * letter has left for the first time, so that the writer sees at most LETTERS_MAX of them open; it is
