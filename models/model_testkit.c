@@ -1,5 +1,6 @@
 #include "models/model_testkit.h"
 
+#include "sinks/base/digest.h"
 #include "sinks/base/test.h"
 
 #include <stdlib.h>
@@ -9,6 +10,14 @@
 #define STOP       WORLD_EVENT(DISPATCH_RUN, 0)
 
 /* --- the world ------------------------------------------------------------------------------------ */
+
+/* Any outcome on offer; half of the time the calm one. */
+static uint32_t by_chance(struct testkit *kit, const struct choice_site *site, uint32_t mask)
+{
+    const uint64_t random = digest_mix(kit->seed * UINT64_C(0x9e3779b97f4a7c15) + ++kit->draws);
+    const uint32_t value = (uint32_t)(random >> 8) % site->outcome_count;
+    return (random & 1) != 0 && (mask >> value & 1) != 0 ? value : 0;
+}
 
 static uint32_t
 pinned(void *context, const struct choice_site *site, lane who, uint32_t ordinal, uint32_t mask)
@@ -26,7 +35,7 @@ pinned(void *context, const struct choice_site *site, lane who, uint32_t ordinal
             return offered ? pin->value : 0;
         }
     }
-    return 0;
+    return kit->seed == 0 ? 0 : by_chance(kit, site, mask);
 }
 
 static void set_defaults(struct testkit *kit, const struct model_type *type)

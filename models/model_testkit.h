@@ -22,6 +22,8 @@ struct testkit {
     struct sink_option_value options[TESTKIT_OPTION_MAX]; /* set before testkit_init */
     void *state;                                          /* read: of the model */
     const void *payload; /* read: of the last answer; borrowed until the next call */
+    uint64_t
+        seed; /* set before testkit_init: draws without a pin are by chance; 0: they are calm */
     /* private */
     const struct model_type *type;
     struct model_env env;
@@ -37,6 +39,7 @@ struct testkit {
     struct testkit_pin pins[TESTKIT_PIN_MAX];
     uint32_t pin_count;
     uint32_t requests;
+    uint64_t draws;
 };
 
 /* A world whose fault menu allows everything; options have their defaults. */

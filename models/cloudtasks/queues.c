@@ -235,6 +235,7 @@ void cloudtasks_queue_delete(struct cloudtasks *state,
     stop_timers(state, queue);
     end_tasks(state, queue, UINT64_MAX, CAUSE_QUEUE_DELETED, request_or_null);
     queue->exists = false;
+    queue->fault_paused = false;
     queue->was_deleted = true;
     queue->deleted_at = cloudtasks_now(state);
     note_change(state, queue, CAUSE_QUEUE_DELETED, request_or_null);
@@ -290,9 +291,10 @@ static void wake(struct cloudtasks *state, struct queue *queue)
     cloudtasks_dispatch_resume(state, queue);
 }
 
-static void recreate(struct cloudtasks *state, struct queue *queue)
+/* Unless somebody else made it in the meantime, and maybe deleted it again. */
+static void recreate(struct cloudtasks *state, struct queue *queue, nanos deleted_at)
 {
-    if (!queue->exists) {
+    if (!queue->exists && queue->deleted_at == deleted_at) {
         open_queue(queue, queue->tombstone_ttl);
         note_change(state, queue, CAUSE_QUEUE_CREATED, NULL);
         COVER(state->env.world, "cloudtasks.queue_recreated");
@@ -316,7 +318,7 @@ void cloudtasks_queue_event(struct cloudtasks *state, uint8_t what, struct queue
         wake(state, queue);
     } else {
         CHECK(what == EVENT_RECREATE);
-        recreate(state, queue);
+        recreate(state, queue, b);
     }
 }
 
@@ -388,7 +390,7 @@ static void recreate_from_outside(struct cloudtasks *state, struct queue *queue)
     cloudtasks_queue_delete(state, queue, NULL);
     const nanos window = reuse_window(state, &is_ghost);
     const nanos due = nanos_add(cloudtasks_now(state), window);
-    (void)model_at(&state->env, due, EVENT_RECREATE, queue->resource, 0);
+    (void)model_at(&state->env, due, EVENT_RECREATE, queue->resource, queue->deleted_at);
     lasts_for(state, window);
 }
 

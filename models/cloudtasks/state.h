@@ -171,7 +171,7 @@ enum cloudtasks_event {
     EVENT_AGE,       /* a: queue's resource */
     EVENT_RESUME,    /* a: queue's resource */
     EVENT_AWAKE,     /* a: queue's resource */
-    EVENT_RECREATE,  /* a: queue's resource */
+    EVENT_RECREATE,  /* a: queue's resource, b: instant of its deletion */
 };
 
 /* Draw from a site of the model. */
