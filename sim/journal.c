@@ -122,6 +122,26 @@ static void add_chunk(struct journal *journal)
     CHECK(journal_is_valid(journal));
 }
 
+/* Field by field: the entry was just written in narrow pieces, which a wide load would wait for. */
+static void copy_entry(struct journal_entry *to, const struct journal_entry *from)
+{
+    to->time = from->time;
+    to->kind = from->kind;
+    to->code = from->code;
+    to->lane = from->lane;
+    to->attempt = from->attempt;
+    to->service = from->service;
+    to->record = from->record;
+    to->request = from->request;
+    to->resource = from->resource;
+    to->generation = from->generation;
+    to->checkpoint = from->checkpoint;
+    to->identity = from->identity;
+    to->value = from->value;
+    to->a = from->a;
+    to->b = from->b;
+}
+
 uint32_t journal_append(struct journal *journal, const struct journal_entry *entry)
 {
     CHECK(entry->kind != JOURNAL_NONE);
@@ -132,7 +152,7 @@ uint32_t journal_append(struct journal *journal, const struct journal_entry *ent
     }
     struct journal_entry *place =
         &journal->chunks[position / JOURNAL_CHUNK][position % JOURNAL_CHUNK];
-    *place = *entry;
+    copy_entry(place, entry);
     journal->count++;
     if (journal->listener != NULL) {
         journal->listener(journal->listener_context, place, position);
