@@ -58,6 +58,11 @@ uint32_t world_add_node(struct world *world, lane who)
     return world->node_count - 1;
 }
 
+nanos world_now(const struct world *world)
+{
+    return world->sched->now;
+}
+
 /* --- journal and trace ------------------------------------------------------------------------- */
 
 /* Every field counts, each with an odd factor of its own, so that the products run side by side;
