@@ -219,7 +219,7 @@ static struct task *live_task(struct cloudtasks *state,
 {
     const uint32_t resource = world_resource(state->env.world, name);
     struct task *task = cloudtasks_task_find(state, resource);
-    if (task != NULL && task_is_live(task) && !task->queue->waking) {
+    if (task != NULL && task_is_live(task)) {
         return task;
     }
     refuse(state, request, resource, PORT_NOT_FOUND, replies);

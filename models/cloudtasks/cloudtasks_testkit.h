@@ -43,6 +43,7 @@
 
 #define HANDLER_TESTS(X)                                                                           \
     X("CT-07", ct_07_a_task_is_deleted_at_its_ttl)                                                 \
+    X("CT-07", ct_07_a_task_scheduled_beyond_its_ttl_never_runs)                                   \
     X("CT-10", ct_10_a_paused_queue_takes_tasks_and_holds_them)                                    \
     X("CT-12", ct_12_every_task_is_dispatched)                                                     \
     X("CT-12", ct_12_a_task_may_be_dispatched_twice)                                               \
@@ -71,6 +72,7 @@
     X("CT-21", ct_21_the_reading_is_drawn_once)                                                    \
     X("CT-21", ct_21_names_outlive_their_queue_but_not_for_the_adversary)                          \
     X("T7 CT-21", t7_a_queue_deleted_from_outside_comes_back_by_the_rules)                         \
+    X("T7 CT-21", t7_a_queue_that_was_deleted_anew_rests_anew)                                     \
     X("T7", t7_only_what_the_options_offer_is_done)                                                \
     X("T7", t7_the_heal_calls_off_what_was_planned)                                                \
     X("T14", t14_get_queue_tells_the_ttl)

@@ -101,12 +101,14 @@ void cloudtasks_dispatch_age(struct cloudtasks *state, struct queue *queue)
     }
 }
 
+/* A task that is due after its task_ttl is looked at when that is over. */
 void cloudtasks_dispatch_start(struct cloudtasks *state, struct task *task)
 {
     CHECK(task->state == TASK_HELD);
-    const nanos wall = cloudtasks_wall(state);
-    const nanos wait = nanos_sub(task->due_wall, wall);
-    schedule(state, task, nanos_add(wait, cloudtasks_option(state, OPTION_DISPATCH_LATENCY)));
+    const nanos due = nanos_sub(task->due_wall, cloudtasks_wall(state));
+    const nanos wait = nanos_add(due, cloudtasks_option(state, OPTION_DISPATCH_LATENCY));
+    const nanos ttl = cloudtasks_option(state, OPTION_TASK_TTL);
+    schedule(state, task, wait < ttl ? wait : ttl);
 }
 
 void cloudtasks_dispatch_resume(struct cloudtasks *state, struct queue *queue)

@@ -35,6 +35,29 @@ static void ct_07_a_task_is_deleted_at_its_ttl(void **state)
     testkit_close(kit);
 }
 
+/* Goal: a task that is scheduled beyond its age is deleted first. Method: twenty days ahead, ten days
+ * of age. */
+static void ct_07_a_task_scheduled_beyond_its_ttl_never_runs(void **state)
+{
+    struct testkit *kit = start_with("task_ttl", DAYS(10));
+    const struct cloudtasks_timestamp when = {(int64_t)((CLOCK_BASE + DAYS(20)) / NANOS_PER_S), 0};
+    const struct cloudtasks_task task = {
+        .name = BYTES_LITERAL(TASK_A),
+        .http_request = &http_default,
+        .schedule_time = &when,
+    };
+    (void)state;
+    assert_int_equal(create_task(kit, &task), PORT_OK);
+    testkit_run_until(kit, DAYS(10) - 1);
+    assert_int_equal(get(kit, TASK_A), PORT_OK);
+    testkit_run_until(kit, DAYS(10) + 1);
+    assert_int_equal(get(kit, TASK_A), PORT_NOT_FOUND);
+    assert_int_equal(removed(kit, CAUSE_TTL), 1);
+    testkit_run_until(kit, DAYS(21));
+    assert_int_equal(handled(kit), 0);
+    testkit_close(kit);
+}
+
 /* Goal: a paused queue takes tasks and dispatches none until it is resumed. Method: pause by call and
  * by option. */
 static void ct_10_a_paused_queue_takes_tasks_and_holds_them(void **state)

@@ -231,8 +231,11 @@ static void ct_21_delete_queue_drops_all_tasks(void **state)
     struct testkit *kit = start();
     (void)state;
     assert_int_equal(create(kit, TASK_A), PORT_OK);
+    assert_int_equal(pause_queue(kit), PORT_OK);
+    testkit_run_for(kit, SECONDS(1));
     assert_int_equal(create(kit, TASK_B), PORT_OK);
     assert_int_equal(delete_queue(kit), PORT_OK);
+    assert_int_equal(kit->sched.pending, 0);
     assert_int_equal(delete_queue(kit), PORT_NOT_FOUND);
     assert_int_equal(removed(kit, CAUSE_QUEUE_DELETED), 2);
     assert_int_equal(create(kit, TASK_A), PORT_NOT_FOUND);
@@ -340,6 +343,27 @@ static void t7_a_queue_deleted_from_outside_comes_back_by_the_rules(void **state
     testkit_run_until(kit, DAYS(7) + 1);
     assert_int_equal(create(kit, ""), PORT_OK);
     assert_int_equal(testkit_last(kit, WORLD_CHANGED)->code, CAUSE_QUEUE_CREATED);
+    testkit_close(kit);
+}
+
+/* Goal: a re-creation from outside does not break the rest of a name that was used in between. Method:
+ * make and delete the queue at the instant of the planned re-creation, before it. */
+static void t7_a_queue_that_was_deleted_anew_rests_anew(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    (void)state;
+    testkit_option(kit, "admin_recreate", 1);
+    testkit_option(kit, "queue_reuse_reading", 1 + QUEUE_REUSE_GHOST_3D);
+    (void)testkit_pin(kit, "cloudtasks.admin", "recreate_after_first");
+    testkit_init(kit);
+    testkit_stop_at(kit, DAYS(3));
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_run_until(kit, DAYS(4));
+    assert_int_equal(world_now(kit->world), DAYS(3));
+    assert_int_equal(create_queue(kit), PORT_OK);
+    assert_int_equal(delete_queue(kit), PORT_OK);
+    testkit_run_for(kit, HOURS(1));
+    assert_int_equal(get_queue(kit), PORT_NOT_FOUND);
     testkit_close(kit);
 }
 
