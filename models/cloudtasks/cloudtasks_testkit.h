@@ -68,6 +68,8 @@
     X("CT-20", ct_20_tasks_may_be_dispatched_during_a_purge)                                       \
     X("T7 CT-20", t7_a_purge_may_forget_names_for_the_adversary)                                   \
     X("CT-21", ct_21_delete_queue_drops_all_tasks)                                                 \
+    X("CT-02", ct_02_queues_are_made_by_name)                                                      \
+    X("T8", t8_a_pause_ends_with_its_queue)                                                        \
     X("CT-21", ct_21_a_deleted_queues_name_rests)                                                  \
     X("CT-21", ct_21_the_reading_is_drawn_once)                                                    \
     X("CT-21", ct_21_names_outlive_their_queue_but_not_for_the_adversary)                          \

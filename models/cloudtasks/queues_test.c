@@ -246,6 +246,58 @@ static void ct_21_delete_queue_drops_all_tasks(void **state)
     testkit_close(kit);
 }
 
+static enum port_code create_queue_named(struct testkit *kit, const char *parent, const char *name)
+{
+    const struct cloudtasks_queue queue = {.name = bytes_of_text(name)};
+    const struct cloudtasks_create_queue_request request = {
+        .parent = bytes_of_text(parent),
+        .queue = &queue,
+    };
+    return testkit_call(kit, &cloudtasks_create_queue_method, &request);
+}
+
+/* Goal: queues are made where they are asked for, as many as are, and nowhere else. Method: good and
+ * bad names, more than the first table holds. */
+static void ct_02_queues_are_made_by_name(void **state)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+    struct testkit *kit = start();
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        uint8_t name[64] = {0};
+        struct byte_writer writer;
+        byte_writer_init(&writer, name, sizeof(name) - 1);
+        byte_writer_text(&writer, LOCATION "/queues/");
+        byte_writer_text(&writer, names[i]);
+        assert_int_equal(create_queue_named(kit, LOCATION, (const char *)name), PORT_OK);
+        assert_int_equal(create_queue_named(kit, LOCATION, (const char *)name),
+                         PORT_ALREADY_EXISTS);
+    }
+    assert_int_equal(create_queue_named(kit, LOCATION, LOCATION "/queues/"), PORT_INVALID_ARGUMENT);
+    assert_int_equal(create_queue_named(kit, "projects/p/locations/m", LOCATION "/queues/z"),
+                     PORT_INVALID_ARGUMENT);
+    assert_int_equal(create_queue_named(kit, "projects/p", LOCATION "/queues/z"),
+                     PORT_INVALID_ARGUMENT);
+    testkit_close(kit);
+}
+
+/* Goal: a queue that is deleted during a brief pause does not come back to life with its end. Method:
+ * delete it, and pass that instant. */
+static void t8_a_pause_ends_with_its_queue(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    (void)state;
+    testkit_option(kit, "admin_pause", 1);
+    (void)testkit_pin(kit, "cloudtasks.admin", "pause_at_start_brief");
+    testkit_init(kit);
+    assert_int_equal(delete_queue(kit), PORT_OK);
+    assert_int_equal(kit->sched.pending, 0);
+    testkit_run_for(kit, HOURS(1));
+    testkit_heal(kit);
+    assert_int_equal(get_queue(kit), PORT_NOT_FOUND);
+    testkit_close(kit);
+}
+
 /* Goal: the two readings of the name's rest. Method: CreateQueue before and after each window. */
 static void ct_21_a_deleted_queues_name_rests(void **state)
 {
