@@ -16,7 +16,8 @@
  *   clock  = 2 * largest clock error: of who staged and of who sends
  *   window = the sink's recovery window, or the protection of names if it declares none
  *   request        = request timeout (or the late effect, if longer) + 2 legs + 1 s
- *   before window  = window - clock - fault-free bound - 2 * request timeout - restart delays
+ *   before window  = window - clock - fault-free bound - most faults * pace - 2 * residence - restart,
+ *                    so that other faults before and after the crash do not use the window up
  *   after window   = window + clock + request timeout + 1 min
  *   after release  = longest release + clock + request timeout + 10 min
  */
@@ -85,15 +86,17 @@ static struct lengths lengths_of(const struct run_config *config,
 
 /* --- downtimes ----------------------------------------------------------------------------------- */
 
-static nanos before_window(const struct job_config *job,
+static nanos before_window(const struct run_config *config,
                            const struct wiring_windows *windows,
                            const struct lengths *lengths,
                            nanos window)
 {
+    const struct job_config *job = &config->job;
     nanos taken = nanos_mul((nanos)job->clock_offset_max, 2);
     taken = nanos_add(taken, lengths->fault_free);
-    taken = nanos_add(taken, nanos_mul(windows->request_timeout, 2));
-    taken = nanos_add(taken, nanos_add(job->detection_delay, longest_delay(job)));
+    taken = nanos_add(taken, nanos_mul(lengths->pace, config->faults.cap_total));
+    taken = nanos_add(taken, nanos_mul(windows->residence, 2));
+    taken = nanos_add(taken, lengths->restart);
     const nanos left = nanos_sub(window, taken);
     return left > job->restart_delay ? left : 0;
 }
@@ -112,7 +115,7 @@ static void set_downtimes(struct run_config *config,
         [DOWNTIME_SHORT] = job->restart_delay,
         [DOWNTIME_REQUEST] =
             nanos_add(abandoned, nanos_add(nanos_mul(config->link.latency_least, 2), SECONDS(1))),
-        [DOWNTIME_BEFORE_WINDOW] = before_window(job, windows, lengths, window),
+        [DOWNTIME_BEFORE_WINDOW] = before_window(config, windows, lengths, window),
         [DOWNTIME_AFTER_WINDOW] =
             window == 0 ? 0 : nanos_add(nanos_add(window, clock), nanos_add(timeout, MINUTES(1))),
         [DOWNTIME_AFTER_RELEASE] = windows->release_max == 0
