@@ -198,6 +198,7 @@ static void deliver_barrier(struct task *task)
     uint32_t checkpoint = 0;
     for (uint32_t i = 0; i < task->job->config->sources; i++) {
         checkpoint = ITEM_VALUE(channel_pop(&task->channels[i]));
+        source_wake(task->job, i);
     }
     task->last_barrier = checkpoint;
     open_barrier(task, checkpoint, SINK_EVENT_BARRIER);
