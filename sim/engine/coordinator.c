@@ -84,6 +84,19 @@ static bool all_tasks_run(const struct job *job)
     return true;
 }
 
+/* Barriers of aborted checkpoints stay in the channels until a task takes them. */
+static bool barriers_have_room(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->subtasks; i++) {
+        for (uint32_t j = 0; j < job->config->sources; j++) {
+            if (!channel_has_barrier_room(&job->tasks[i].channels[j])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* Whether one more checkpoint may start now; sets tick_missed when it may as soon as one ends. */
 static bool may_trigger(struct job *job)
 {
@@ -93,7 +106,7 @@ static bool may_trigger(struct job *job)
         job->tick_missed = true;
         return false;
     }
-    return all_tasks_run(job);
+    return all_tasks_run(job) && barriers_have_room(job);
 }
 
 void coordinator_tick(struct job *job)

@@ -31,6 +31,7 @@ enum engine_event {
     ENGINE_CLOSE,         /* a: half */
     ENGINE_CLOSE_BOUND,   /* a: half */
     ENGINE_ZOMBIE_END,    /* a: half */
+    ENGINE_SILENT,        /* a: attempt, b: node: a paused process missed its heartbeats */
 };
 
 enum half_role {
@@ -66,6 +67,7 @@ struct half {
     uint64_t barrier; /* checkpoint being answered */
     record_id record; /* of record_open */
     uint32_t nonces;
+    nanos silent_until; /* end of the pause that the job watches; 0 none */
     sched_handle timer;
     sched_handle more;
     sched_handle close_bound;
@@ -266,6 +268,7 @@ void source_emit(struct source *source, struct job *job);
 void source_barrier(struct source *source, struct job *job, uint32_t checkpoint);
 void source_wake(struct job *job, uint32_t index);
 bool channel_is_empty(const struct channel *channel);
+bool channel_has_barrier_room(const struct channel *channel); /* for one more under way */
 channel_item channel_head(const struct channel *channel);
 channel_item channel_pop(struct channel *channel);
 void channel_init(struct channel *channel, struct job *job);
@@ -303,6 +306,7 @@ struct pending_checkpoint *coordinator_pending(struct job *job, uint32_t checkpo
 
 /* job.c */
 void job_fail(struct job *job, enum stop_cause cause, uint32_t reason);
+void job_watch_pause(struct job *job, struct half *half); /* after a send, which may pause */
 void job_half_closed(struct job *job);
 bool job_is_live(const struct job *job); /* an attempt runs and is not being stopped */
 struct bytes job_copy(struct job *job, struct bytes source); /* into the arena, for good */
