@@ -696,16 +696,16 @@ static enum err init(void *state, const struct sink_env *env)
     struct committer *committer = state;
     uint8_t message[MESSAGE_SIZE];
     struct byte_writer complaint;
-    byte_writer_init(&complaint, message, sizeof(message));
-    if (cloudtasks_options_check(env->options, CLOUDTASKS_OPTION_COUNT, &complaint) != ERR_OK) {
-        return ERR_INVALID;
-    }
     committer->allocator = env->allocator;
-    committer->config = cloudtasks_config_of(env->options, CLOUDTASKS_OPTION_COUNT);
     requests_init(&committer->requests, env->allocator);
     parking_init(&committer->parking, env->allocator);
     list_init(&committer->ready);
     list_init(&committer->cancelled);
+    byte_writer_init(&complaint, message, sizeof(message));
+    if (cloudtasks_options_check(env->options, CLOUDTASKS_OPTION_COUNT, &complaint) != ERR_OK) {
+        return ERR_INVALID;
+    }
+    committer->config = cloudtasks_config_of(env->options, CLOUDTASKS_OPTION_COUNT);
     return ERR_OK;
 }
 

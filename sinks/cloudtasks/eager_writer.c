@@ -558,21 +558,21 @@ static enum err init(struct eager_writer *writer, const struct sink_env *env, bo
 {
     uint8_t message[MESSAGE_SIZE];
     struct byte_writer complaint;
+    writer->allocator = env->allocator;
+    requests_init(&writer->requests, env->allocator);
+    parking_init(&writer->parking, env->allocator);
+    list_init(&writer->ready);
+    list_init(&writer->handed);
     byte_writer_init(&complaint, message, sizeof(message));
     if (cloudtasks_options_check(env->options, CLOUDTASKS_EAGER_OPTION_COUNT, &complaint) !=
             ERR_OK ||
         (named && env->user->extract_id == NULL)) {
         return ERR_INVALID;
     }
-    writer->allocator = env->allocator;
     writer->user = env->user;
     writer->config = cloudtasks_config_of(env->options, CLOUDTASKS_EAGER_OPTION_COUNT);
     writer->named = named;
     writer->destination_fixed = env->job->destination_fixed;
-    requests_init(&writer->requests, env->allocator);
-    parking_init(&writer->parking, env->allocator);
-    list_init(&writer->ready);
-    list_init(&writer->handed);
     return ERR_OK;
 }
 
