@@ -19,8 +19,7 @@ void committer_create(struct job *job, uint32_t index)
         .job = job,
         .index = index,
         .task_or_null = chained ? &job->tasks[index] : NULL,
-        .barriers_expected =
-            chained || job->committer_count > 1 || job->subtasks == 1 ? 1 : job->subtasks,
+        .writers = job->config->sink->committer_kind == SINK_COMMITTER_GLOBAL ? job->subtasks : 1,
         .requests = kept.requests,
         .request_capacity = kept.request_capacity,
         .edge = kept.edge,
@@ -117,9 +116,11 @@ void committer_restore(struct committer *committer, const struct stored_collecti
 }
 
 void committer_edge(struct committer *committer,
+                    uint32_t writer,
                     struct stored_request *request_or_null,
                     uint32_t checkpoint)
 {
+    bool global = committer->job->config->sink->committer_kind == SINK_COMMITTER_GLOBAL;
     if (committer->edge_count == committer->edge_capacity) {
         committer->edge = grown(committer,
                                 committer->edge,
@@ -127,8 +128,9 @@ void committer_edge(struct committer *committer,
                                 &committer->edge_capacity,
                                 sizeof(committer->edge[0]));
     }
-    committer->edge[committer->edge_count] =
-        (struct edge_item){.request_or_null = request_or_null, .checkpoint = checkpoint};
+    committer->edge[committer->edge_count] = (struct edge_item){.request_or_null = request_or_null,
+                                                                .subtask = global ? writer : 0,
+                                                                .checkpoint = checkpoint};
     committer->edge_count++;
     committer_schedule(committer);
 }
@@ -202,6 +204,20 @@ static void start_group(struct committer *committer)
     run_commit(committer);
 }
 
+/* Each writer passes on all barriers in order, and so the last one to reach a barrier aligns it. */
+static bool is_aligned(struct committer *committer, const struct edge_item *item)
+{
+    CHECK(item->subtask < committer->writers);
+    CHECK(item->checkpoint > committer->barriers_seen[item->subtask]);
+    committer->barriers_seen[item->subtask] = item->checkpoint;
+    for (uint32_t i = 0; i < committer->writers; i++) {
+        if (committer->barriers_seen[i] < item->checkpoint) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void take_edge(struct committer *committer)
 {
     struct edge_item item = committer->edge[committer->edge_head];
@@ -214,11 +230,7 @@ static void take_edge(struct committer *committer)
         committer_receive(committer, item.request_or_null);
         return;
     }
-    uint32_t *seen =
-        &committer->barriers_seen[item.checkpoint % ARRAY_COUNT(committer->barriers_seen)];
-    (*seen)++;
-    if (*seen == committer->barriers_expected) {
-        *seen = 0;
+    if (is_aligned(committer, &item)) {
         committer_snapshot(committer, item.checkpoint);
         coordinator_part(committer->job, item.checkpoint);
     }
@@ -276,7 +288,9 @@ void committer_notice(struct committer *committer, uint32_t checkpoint)
     committer_schedule(committer);
 }
 
-/* C1: a copy of the whole collection; the requests themselves never change. */
+/* C1: a copy of the whole collection; the requests themselves never change. A global committer may
+ * hold what another writer staged behind this barrier: that waits for the barrier of its own, as it
+ * does before an aligned input. */
 void committer_snapshot(struct committer *committer, uint32_t checkpoint)
 {
     struct job *job = committer->job;
@@ -290,14 +304,19 @@ void committer_snapshot(struct committer *committer, uint32_t checkpoint)
             job->world->arena, job->committer_count * sizeof(stored->collections[0]));
     }
     CHECK(stored->collection_count < job->committer_count);
-    size_t size = committer->request_count * sizeof(struct stored_request *);
+    uint32_t count = 0;
+    while (count < committer->request_count &&
+           committer->requests[count]->checkpoint <= checkpoint) {
+        count++;
+    }
+    size_t size = count * sizeof(struct stored_request *);
     const struct stored_request **copy = NULL;
     if (size > 0) {
         copy = arena_take(job->world->arena, size);
         memcpy((void *)copy, (const void *)committer->requests, size);
     }
     stored->collections[stored->collection_count] = (struct stored_collection){
-        .subtask = committer->index, .requests = copy, .request_count = committer->request_count};
+        .subtask = committer->index, .requests = copy, .request_count = count};
     stored->collection_count++;
 }
 

@@ -104,6 +104,7 @@ struct source {
 /* What waits for a committer: an envelope or a barrier from one subtask. */
 struct edge_item {
     struct stored_request *request_or_null;
+    uint32_t subtask; /* writer of a global committer, else 0 */
     uint32_t checkpoint;
 };
 
@@ -112,7 +113,7 @@ struct committer {
     struct job *job;
     uint32_t index;
     struct task *task_or_null;        /* chained with this task's writer */
-    uint32_t barriers_expected;       /* writers that feed it */
+    uint32_t writers;                 /* that feed it */
     struct stored_request **requests; /* collection, in order of checkpoint and arrival */
     uint32_t request_count;
     uint32_t request_capacity;
@@ -120,10 +121,10 @@ struct committer {
     uint32_t edge_count;
     uint32_t edge_capacity;
     uint32_t edge_head;
-    uint32_t barriers_seen[4]; /* by checkpoint modulo 4: writers whose barrier arrived */
-    uint32_t notice;           /* highest noticed checkpoint not yet handled */
-    uint32_t noticed;          /* highest handled */
-    uint32_t restored;         /* commit all up to this checkpoint before input; 0 done */
+    uint32_t barriers_seen[JOB_SUBTASK_MAX]; /* highest barrier of each writer */
+    uint32_t notice;                         /* highest noticed checkpoint not yet handled */
+    uint32_t noticed;                        /* highest handled */
+    uint32_t restored; /* commit all up to this checkpoint before input; 0 done */
     /* the commit that runs */
     struct sink_commit_request *running;
     uint8_t *signals;
@@ -233,6 +234,7 @@ struct job {
     uint32_t restarts_after_heal;
     bool failed;
     bool healed;
+    bool finished;           /* complete and told so: no more checkpoints */
     uint32_t crashes_wanted; /* outcomes of engine.crash that the config offers; 0 not yet known */
 };
 
@@ -286,6 +288,7 @@ bool committer_has_work(const struct committer *committer);
 void committer_receive(struct committer *committer, struct stored_request *request);
 void committer_restore(struct committer *committer, const struct stored_collection *collection);
 void committer_edge(struct committer *committer,
+                    uint32_t writer,
                     struct stored_request *request_or_null,
                     uint32_t checkpoint);
 void committer_snapshot(struct committer *committer, uint32_t checkpoint);

@@ -365,7 +365,7 @@ void task_stage(struct task *task, struct sink_committable *first)
         } else if (job_is_chained(task->job)) {
             committer_receive(task->committer_or_null, request);
         } else {
-            committer_edge(task->committer_or_null, request, checkpoint);
+            committer_edge(task->committer_or_null, task->index, request, checkpoint);
         }
     }
 }
@@ -380,7 +380,7 @@ void task_barrier_done(struct task *task, uint64_t checkpoint)
         if (job_is_chained(job)) {
             committer_snapshot(task->committer_or_null, (uint32_t)checkpoint);
         } else {
-            committer_edge(task->committer_or_null, NULL, (uint32_t)checkpoint);
+            committer_edge(task->committer_or_null, task->index, NULL, (uint32_t)checkpoint);
         }
     }
     coordinator_part(job, (uint32_t)checkpoint);
