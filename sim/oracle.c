@@ -1,6 +1,7 @@
 #include "sim/oracle.h"
 
 #include "sim/oracle_ledger.h"
+#include "sinks/base/digest.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -184,4 +185,19 @@ void judge_inconclusive(struct judge *judge, uint32_t position, const char *form
     va_start(arguments, format);
     write_message(finding, format, arguments);
     va_end(arguments);
+}
+
+uint64_t judge_digest(const struct judge *judge)
+{
+    uint64_t digest = digest_fold(0, judge->end);
+    for (uint8_t oracle = 0; oracle < judge->oracle_count; oracle++) {
+        const struct finding *finding = &judge->findings[oracle];
+        digest = digest_fold(digest, finding->verdict);
+        digest = digest_fold(digest, finding->position);
+        digest = digest_fold(digest, finding->subject);
+        if (judge->types[oracle]->digest != NULL) {
+            digest = digest_fold(digest, judge->types[oracle]->digest(judge->states[oracle]));
+        }
+    }
+    return digest;
 }

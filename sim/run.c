@@ -258,6 +258,7 @@ static enum run_end ending(struct run *run)
         return run->deadline_passed ? RUN_END_STUCK : RUN_END_NONE;
     }
     heal(run);
+    job_finish(run->job);
     if (!is_drained(run)) {
         return RUN_END_NONE;
     }

@@ -103,7 +103,7 @@ struct source {
 
 /* What waits for a committer: an envelope or a barrier from one subtask. */
 struct edge_item {
-    struct stored_request *request_or_null;
+    const struct stored_request *request_or_null;
     uint32_t subtask; /* writer of a global committer, else 0 */
     uint32_t checkpoint;
 };
@@ -112,9 +112,9 @@ struct committer {
     struct half *half;
     struct job *job;
     uint32_t index;
-    struct task *task_or_null;        /* chained with this task's writer */
-    uint32_t writers;                 /* that feed it */
-    struct stored_request **requests; /* collection, in order of checkpoint and arrival */
+    struct task *task_or_null;              /* chained with this task's writer */
+    uint32_t writers;                       /* that feed it */
+    const struct stored_request **requests; /* collection, in order of checkpoint and arrival */
     uint32_t request_count;
     uint32_t request_capacity;
     struct edge_item *edge; /* of a committer that is not chained */
@@ -285,11 +285,11 @@ void committer_schedule(struct committer *committer);
 void committer_run(struct committer *committer);       /* event of a committer on its own node */
 bool committer_step_once(struct committer *committer); /* start what may start; true if it did */
 bool committer_has_work(const struct committer *committer);
-void committer_receive(struct committer *committer, struct stored_request *request);
+void committer_receive(struct committer *committer, const struct stored_request *request);
 void committer_restore(struct committer *committer, const struct stored_collection *collection);
 void committer_edge(struct committer *committer,
                     uint32_t writer,
-                    struct stored_request *request_or_null,
+                    const struct stored_request *request_or_null,
                     uint32_t checkpoint);
 void committer_snapshot(struct committer *committer, uint32_t checkpoint);
 void committer_notice(struct committer *committer, uint32_t checkpoint);

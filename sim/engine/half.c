@@ -129,6 +129,9 @@ static void apply_send(struct half *half, const struct port_envelope *envelope)
                    envelope->request);
     }
     (void)link_send(job->link, half->node, half->number, half->lane, half->attempt, envelope);
+    if (!is_orphan(half)) {
+        job_watch_pause(job, half);
+    }
 }
 
 static void clear_timer(struct half *half)
@@ -472,9 +475,27 @@ static void give_up_closing(struct half *half)
     job_half_closed(half->job);
 }
 
+/* A timer or a continuation of a process that stands still waits for the end of the pause. */
+static bool is_held_back(struct half *half, enum engine_event what)
+{
+    nanos free_at = link_node_free_at(half->job->link, half->node);
+    if (free_at == world_now(half->job->world)) {
+        return false;
+    }
+    sched_handle event = job_schedule(half->job, half->node, what, free_at, half->number, 0);
+    if (what == ENGINE_TIMER) {
+        half->timer = event;
+    } else if (what == ENGINE_MORE) {
+        half->more = event;
+    } else if (what == ENGINE_CLOSE_BOUND) {
+        half->close_bound = event;
+    }
+    return true;
+}
+
 void half_event(struct half *half, enum engine_event what)
 {
-    if (half->gone) {
+    if (half->gone || (what != ENGINE_ZOMBIE_END && is_held_back(half, what))) {
         return;
     }
     if (what == ENGINE_TIMER) {

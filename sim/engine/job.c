@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+#define HEARTBEAT_TIMEOUT SECONDS(50) /* heartbeat.timeout of the real framework, FW13 */
+
 sched_handle job_schedule(
     struct job *job, uint32_t node, enum engine_event what, nanos due, uint64_t a, uint64_t b)
 {
@@ -236,6 +238,29 @@ static void open_all(struct job *job)
     }
 }
 
+/* A process that outlives its attempt keeps its node, and with it its clock and its pauses. */
+static bool node_is_taken(const struct job *job, uint32_t node)
+{
+    for (uint32_t i = 0; i < job->half_count; i++) {
+        if (job->halves[i]->node == node && !job->halves[i]->gone) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void move_from_zombies(struct job *job, uint32_t *nodes, uint32_t count)
+{
+    struct world *world = job->world;
+    for (uint32_t i = 0; i < count; i++) {
+        if (node_is_taken(job, nodes[i])) {
+            struct world_node old = world->nodes[nodes[i]];
+            nodes[i] = world_add_node(world, old.lane);
+            world->nodes[nodes[i]].cpu_per_event = old.cpu_per_event;
+        }
+    }
+}
+
 static void start_attempt(struct job *job)
 {
     job->attempt++;
@@ -256,6 +281,10 @@ static void start_attempt(struct job *job)
                                           .checkpoint = job->restored,
                                           .a = job->subtasks});
     job->committer_count = committers_for(job);
+    move_from_zombies(job, job->task_nodes, job->subtasks);
+    if (!job_is_chained(job)) {
+        move_from_zombies(job, job->committer_nodes, job->committer_count);
+    }
     for (uint32_t i = 0; i < job->subtasks; i++) {
         task_create(job, i);
         choose_clock(job, i);
@@ -345,13 +374,50 @@ void job_half_closed(struct job *job)
     }
 }
 
+static void lose_half(struct job *job, struct half *half_or_null, bool zombie)
+{
+    if (half_or_null == NULL || half_or_null->gone) {
+        return;
+    }
+    struct journal_entry entry = {.kind = zombie ? HOST_ZOMBIE : HOST_CRASHED,
+                                  .lane = half_or_null->lane,
+                                  .attempt = half_or_null->attempt};
+    (void)job_note(job, entry);
+    if (zombie) {
+        half_or_null->zombie = true;
+    } else {
+        half_kill(half_or_null);
+    }
+}
+
+/* Whether the world still has nodes for the processes that would replace zombies. */
+static bool has_room_for_zombie(const struct job *job)
+{
+    return job->world->node_count + JOB_SUBTASK_MAX <= WORLD_NODE_MAX;
+}
+
+/* A process that stands still for longer than its heartbeats allow does not hear CLOSE: it is given
+ * up, and goes on as a zombie when it wakes. */
+static bool is_given_up(struct job *job, struct half *half)
+{
+    nanos now = world_now(job->world);
+    nanos until = link_node_free_at(job->link, half->node);
+    if (until <= nanos_add(now, HEARTBEAT_TIMEOUT)) {
+        return false;
+    }
+    job->zombie_for = nanos_add(nanos_sub(until, now), job->config->downtime[DOWNTIME_REQUEST]);
+    lose_half(job, half, has_room_for_zombie(job));
+    return true;
+}
+
 static void close_all(struct job *job)
 {
     job->stop = STOP_CLOSING;
     job->closes_open = 0;
     for (uint32_t i = 0; i < job->half_count; i++) {
         struct half *half = job->halves[i];
-        if (!half->gone && !half->zombie && half->attempt == job->attempt) {
+        bool stays = !half->gone && !half->zombie && half->attempt == job->attempt;
+        if (stays && !is_given_up(job, half)) {
             job->closes_open++;
             half_close(half);
         }
@@ -432,22 +498,6 @@ static uint32_t crashes_wanted(const struct job *job)
     return wanted;
 }
 
-static void lose_half(struct job *job, struct half *half_or_null, bool zombie)
-{
-    if (half_or_null == NULL || half_or_null->gone) {
-        return;
-    }
-    struct journal_entry entry = {.kind = zombie ? HOST_ZOMBIE : HOST_CRASHED,
-                                  .lane = half_or_null->lane,
-                                  .attempt = half_or_null->attempt};
-    (void)job_note(job, entry);
-    if (zombie) {
-        half_or_null->zombie = true;
-    } else {
-        half_kill(half_or_null);
-    }
-}
-
 static void lose_task(struct job *job, uint32_t index, bool zombie)
 {
     struct task *task = &job->tasks[index];
@@ -479,7 +529,7 @@ static void lose_victim(struct job *job, uint32_t node, bool zombie)
 static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
 {
     struct world *world = job->world;
-    bool zombie = outcome.what == CRASH_LOST_CONTACT;
+    bool zombie = outcome.what == CRASH_LOST_CONTACT && has_room_for_zombie(job);
     nanos length = job->config->downtime[outcome.downtime];
     nanos down = zombie ? job->config->downtime[DOWNTIME_SHORT] : length;
     job->down_until = nanos_add(world_now(world), down);
@@ -508,6 +558,32 @@ static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
                        nanos_add(world_now(world), job->config->detection_delay),
                        job->attempt,
                        0);
+}
+
+/* A process that is paused for longer than its heartbeats allow is taken for dead and replaced. When
+ * it wakes, it goes on as a zombie (4.10 of the sink protocols). */
+void job_watch_pause(struct job *job, struct half *half)
+{
+    nanos until = link_node_free_at(job->link, half->node);
+    nanos noticed_at = nanos_add(world_now(job->world), HEARTBEAT_TIMEOUT);
+    if (until > noticed_at && half->silent_until != until) {
+        half->silent_until = until;
+        (void)job_schedule(
+            job, job->coordinator_node, ENGINE_SILENT, noticed_at, job->attempt, half->node);
+    }
+}
+
+static void process_is_silent(struct job *job, uint32_t node)
+{
+    nanos now = world_now(job->world);
+    nanos until = link_node_free_at(job->link, node);
+    if (job->stop != STOP_NONE || until == now) {
+        return;
+    }
+    job->zombie_for = nanos_add(nanos_sub(until, now), job->config->downtime[DOWNTIME_REQUEST]);
+    lose_victim(job, node, has_room_for_zombie(job));
+    job->stop = STOP_NOTICING;
+    (void)job_schedule(job, job->coordinator_node, ENGINE_NOTICED, now, job->attempt, 0);
 }
 
 void job_offer_crash(struct job *job, uint32_t node)
@@ -576,6 +652,9 @@ static void attempt_event(struct job *job, enum engine_event what, uint64_t b)
     case ENGINE_NOTICED:
         job_fail(job, STOP_CAUSE_CRASH, SINK_REASON_NONE);
         break;
+    case ENGINE_SILENT:
+        process_is_silent(job, index);
+        break;
     case ENGINE_NONE:
     case ENGINE_START:
     case ENGINE_TIMER:
@@ -613,6 +692,7 @@ void job_event(struct job *job, const struct sched_event *event)
     case ENGINE_TIMEOUT:
     case ENGINE_NOTICE:
     case ENGINE_NOTICED:
+    case ENGINE_SILENT:
         if (event->a == job->attempt && job_is_live(job)) {
             attempt_event(job, what, event->b);
         }
@@ -660,7 +740,24 @@ enum job_state job_state(const struct job *job)
     if (job->stop != STOP_NONE) {
         return JOB_DOWN;
     }
+    if (job->finished) {
+        return JOB_COMPLETE;
+    }
     return is_complete(job) ? JOB_COMPLETE : JOB_RUNNING;
+}
+
+void job_finish(struct job *job)
+{
+    if (job->finished || job->failed) {
+        return;
+    }
+    CHECK(job_state(job) == JOB_COMPLETE);
+    job->finished = true;
+    coordinator_stop(job);
+    (void)job_note(job,
+                   (struct journal_entry){.kind = HOST_JOB_FINISHED,
+                                          .lane = lane_make(LANE_COORDINATOR, 0),
+                                          .attempt = job->attempt});
 }
 
 void job_heal(struct job *job)

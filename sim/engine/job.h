@@ -104,6 +104,9 @@ void job_offer_crash(struct job *job, uint32_t node);
 
 enum job_state job_state(const struct job *job);
 
+/* The job is complete and no fault will come: no more checkpoints. Nothing when it has failed. */
+void job_finish(struct job *job);
+
 /* Faults are over: notices that were lost stay lost, dead nodes come back at once, zombies end. */
 void job_heal(struct job *job);
 
