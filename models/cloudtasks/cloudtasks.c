@@ -69,7 +69,7 @@ void cloudtasks_note(struct cloudtasks *state, const struct model_effect *effect
 {
     const uint64_t what = (uint64_t)effect->kind << 8 | effect->code;
     const uint64_t whom = (uint64_t)effect->resource << 32 | effect->generation;
-    state->digest = digest_fold(digest_fold(state->digest, what), whom);
+    state->digest = digest_fold(state->digest, whom + what * UINT64_C(0xd6e8feb86659fd93));
     (void)model_note(&state->env, effect);
 }
 
@@ -105,14 +105,12 @@ static struct cloudtasks_duration duration_of(nanos length)
 static void
 reply_task(struct cloudtasks *state, const struct task *task, struct model_replies *replies)
 {
-    const struct world *world = state->env.world;
-    const nanos created =
-        clock_wall(&world->nodes[state->env.node].clock, task->created_at) / NANOS_PER_S;
+    const int64_t created = (int64_t)(task->created_wall / NANOS_PER_S);
     state->times[0] = timestamp_of(task->due_wall);
-    state->times[1] = (struct cloudtasks_timestamp){(int64_t)created, 0};
+    state->times[1] = (struct cloudtasks_timestamp){created, 0};
     state->durations[0] = duration_of(task->dispatch_deadline);
     state->task_answer = (struct cloudtasks_task){
-        .name = world_resource_name(world, task->resource),
+        .name = world_resource_name(state->env.world, task->resource),
         .schedule_time = &state->times[0],
         .create_time = &state->times[1],
         .dispatch_deadline = &state->durations[0],
@@ -137,14 +135,15 @@ reply_queue(struct cloudtasks *state, const struct queue *queue, struct model_re
 
 /* --- tasks ---------------------------------------------------------------------------------------- */
 
-static size_t task_size_max(struct cloudtasks *state, const struct cloudtasks_task *task)
+/* No reading refuses a task of 100 KB, so only a larger one needs to know the reading (CT-09). */
+static bool size_is_valid(struct cloudtasks *state, const struct cloudtasks_task *task)
 {
-    if (port_encoded_size(&cloudtasks_task_message, task) <= TASK_SIZE_KB_100_BYTES) {
-        return TASK_SIZE_KB_100_BYTES; /* no reading refuses it */
+    if (cloudtasks_task_fits(task, TASK_SIZE_KB_100_BYTES)) {
+        return true;
     }
     const uint32_t reading = cloudtasks_reading(
         state, OPTION_TASK_SIZE_READING, SITE_TASK_SIZE_READING, &state->task_size_reading);
-    return reading == TASK_SIZE_KB_100 ? TASK_SIZE_KB_100_BYTES : TASK_SIZE_MIB_1_BYTES;
+    return reading == TASK_SIZE_MIB_1 && cloudtasks_task_fits(task, TASK_SIZE_MIB_1_BYTES);
 }
 
 /* The name is taken. If this request was under way when the task was made, both may have been told
@@ -166,10 +165,10 @@ static void refuse_live(struct cloudtasks *state,
 static void make_task(struct cloudtasks *state,
                       struct queue *queue,
                       uint32_t resource,
+                      nanos wall,
                       const struct model_request *request,
                       struct model_replies *replies)
 {
-    const struct cloudtasks_create_task_request *asked = request->payload;
     struct task *task = cloudtasks_task_find_or_make(state, resource);
     if (task_is_live(task)) {
         refuse_live(state, task, request, replies);
@@ -180,7 +179,7 @@ static void make_task(struct cloudtasks *state,
         return;
     }
     cloudtasks_dispatch_stop(state, task);
-    cloudtasks_task_create(state, task, queue, asked->task, request);
+    cloudtasks_task_create(state, task, queue, wall, request);
     cloudtasks_dispatch_start(state, task);
     reply_task(state, task, replies);
     cloudtasks_admin_created(state, queue);
@@ -199,15 +198,15 @@ static void create_task(struct cloudtasks *state,
         return;
     }
     const struct cloudtasks_task *task = asked->task;
-    if (task == NULL ||
-        !cloudtasks_task_is_valid(task, cloudtasks_wall(state), task_size_max(state, task)) ||
+    const nanos wall = cloudtasks_wall(state);
+    if (task == NULL || !cloudtasks_task_is_valid(task, wall) || !size_is_valid(state, task) ||
         (task->name.size > 0 && !cloudtasks_task_name_is_valid(task->name, queue->name))) {
         refuse(state, request, 0, PORT_INVALID_ARGUMENT, replies);
         return;
     }
     const uint32_t resource = task->name.size > 0 ? world_resource(state->env.world, task->name)
                                                   : cloudtasks_assign_name(state, queue);
-    make_task(state, queue, resource, request, replies);
+    make_task(state, queue, resource, wall, request, replies);
 }
 
 /* The live task of a name; refuses the request and gives NULL if there is none. A task that was done

@@ -105,7 +105,7 @@ void cloudtasks_dispatch_age(struct cloudtasks *state, struct queue *queue)
 void cloudtasks_dispatch_start(struct cloudtasks *state, struct task *task)
 {
     CHECK(task->state == TASK_HELD);
-    const nanos due = nanos_sub(task->due_wall, cloudtasks_wall(state));
+    const nanos due = nanos_sub(task->due_wall, task->created_wall);
     const nanos wait = nanos_add(due, cloudtasks_option(state, OPTION_DISPATCH_LATENCY));
     const nanos ttl = cloudtasks_option(state, OPTION_TASK_TTL);
     schedule(state, task, wait < ttl ? wait : ttl);

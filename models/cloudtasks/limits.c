@@ -14,32 +14,46 @@
 #define DEADLINE_MIN            SECONDS(15)
 #define DEADLINE_MAX            MINUTES(30)
 #define DEADLINE_MAX_APP_ENGINE (HOURS(24) + SECONDS(15))
-#define METHOD_BIT(method)      (UINT32_C(1) << (method))
+/* Of one field on the wire: tag and size, or tag and number. */
+#define FIELD_OVERHEAD     16u
+#define METHOD_BIT(method) (UINT32_C(1) << (method))
 
 #define METHODS_ALL                                                                                \
     (METHOD_BIT(CLOUDTASKS_POST) | METHOD_BIT(CLOUDTASKS_GET) | METHOD_BIT(CLOUDTASKS_HEAD) |      \
      METHOD_BIT(CLOUDTASKS_PUT) | METHOD_BIT(CLOUDTASKS_DELETE) | METHOD_BIT(CLOUDTASKS_PATCH) |   \
      METHOD_BIT(CLOUDTASKS_OPTIONS))
 
-static bool is_alphanumeric(uint8_t letter)
-{
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9');
-}
+/* A set of ASCII characters: bit c of the 128. */
+struct letters {
+    uint64_t low;
+    uint64_t high;
+};
 
-/* One segment of a name: 1 to size_max letters, digits and what else is allowed. */
-static bool segment_is_valid(struct bytes segment, size_t size_max, const char *also)
+#define DIGITS     UINT64_C(0x03ff000000000000)
+#define HYPHEN     (UINT64_C(1) << '-')
+#define PERIOD     (UINT64_C(1) << '.')
+#define COLON      (UINT64_C(1) << ':')
+#define LETTERS    UINT64_C(0x07fffffe07fffffe)
+#define UNDERSCORE (UINT64_C(1) << ('_' - 64))
+
+static const struct letters project_letters = {DIGITS | HYPHEN | PERIOD | COLON,
+                                               LETTERS | UNDERSCORE};
+static const struct letters plain_letters = {DIGITS | HYPHEN, LETTERS};
+static const struct letters task_letters = {DIGITS | HYPHEN, LETTERS | UNDERSCORE};
+
+/* One segment of a name: 1 to size_max characters of a set. */
+static bool segment_is_valid(struct bytes segment, size_t size_max, struct letters letters)
 {
+    uint64_t all = 1;
     if (segment.size == 0 || segment.size > size_max) {
         return false;
     }
     for (size_t i = 0; i < segment.size; i++) {
         const uint8_t letter = segment.data[i];
-        if (!is_alphanumeric(letter) && (letter == 0 || strchr(also, (int)letter) == NULL)) {
-            return false;
-        }
+        const uint64_t half = letter < 64 ? letters.low : letters.high;
+        all &= letter < 128 ? half >> (letter & 63) : 0;
     }
-    return true;
+    return all != 0;
 }
 
 /* Take a literal off the front; false if it is not there. */
@@ -70,9 +84,9 @@ static struct bytes take_segment(struct bytes *name)
 static bool take_location(struct bytes *name)
 {
     return take_literal(name, BYTES_LITERAL("projects/")) &&
-           segment_is_valid(take_segment(name), 100, "-.:_") &&
+           segment_is_valid(take_segment(name), 100, project_letters) &&
            take_literal(name, BYTES_LITERAL("/locations/")) &&
-           segment_is_valid(take_segment(name), 100, "-");
+           segment_is_valid(take_segment(name), 100, plain_letters);
 }
 
 bool cloudtasks_location_is_valid(struct bytes name)
@@ -83,13 +97,13 @@ bool cloudtasks_location_is_valid(struct bytes name)
 bool cloudtasks_queue_name_is_valid(struct bytes name)
 {
     return take_location(&name) && take_literal(&name, BYTES_LITERAL("/queues/")) &&
-           segment_is_valid(take_segment(&name), QUEUE_ID_MAX, "-") && name.size == 0;
+           segment_is_valid(take_segment(&name), QUEUE_ID_MAX, plain_letters) && name.size == 0;
 }
 
 bool cloudtasks_task_name_is_valid(struct bytes name, struct bytes queue)
 {
     return take_literal(&name, queue) && take_literal(&name, BYTES_LITERAL("/tasks/")) &&
-           segment_is_valid(name, TASK_ID_MAX, "-_");
+           segment_is_valid(name, TASK_ID_MAX, task_letters);
 }
 
 static bool method_is_valid(uint32_t method)
@@ -167,12 +181,40 @@ static bool schedule_is_valid(const struct cloudtasks_task *task, nanos wall)
            nanos_of(when->seconds, when->nanos) <= nanos_add(wall, SCHEDULE_AHEAD_MAX);
 }
 
-bool cloudtasks_task_is_valid(const struct cloudtasks_task *task, nanos wall, size_t size_max)
+static size_t headers_size_bound(struct port_list headers)
+{
+    size_t size = 0;
+    for (uint32_t i = 0; i < headers.count; i++) {
+        const struct cloudtasks_header *header = headers.items[i];
+        size += header->key.size + header->value.size + 3 * FIELD_OVERHEAD;
+    }
+    return size;
+}
+
+/* At least the size of the wire form, and cheap: most tasks are far from the limit. */
+static size_t size_bound(const struct cloudtasks_task *task)
+{
+    size_t size = task->name.size + 16 * FIELD_OVERHEAD;
+    if (task->http_request != NULL) {
+        const struct cloudtasks_http_request *http = task->http_request;
+        size += http->url.size + http->body.size + headers_size_bound(http->headers);
+    }
+    if (task->app_engine_http_request != NULL) {
+        const struct cloudtasks_app_engine_http_request *http = task->app_engine_http_request;
+        size += http->relative_uri.size + http->body.size + headers_size_bound(http->headers);
+    }
+    return size;
+}
+
+bool cloudtasks_task_fits(const struct cloudtasks_task *task, size_t size_max)
+{
+    return size_bound(task) <= size_max ||
+           port_encoded_size(&cloudtasks_task_message, task) <= size_max;
+}
+
+bool cloudtasks_task_is_valid(const struct cloudtasks_task *task, nanos wall)
 {
     if ((task->http_request == NULL) == (task->app_engine_http_request == NULL)) {
-        return false;
-    }
-    if (port_encoded_size(&cloudtasks_task_message, task) > size_max) {
         return false;
     }
     if (!deadline_is_valid(task) || !schedule_is_valid(task, wall)) {

@@ -228,12 +228,13 @@ void cloudtasks_task_drop_content(struct cloudtasks *state, struct task *task)
 void cloudtasks_task_create(struct cloudtasks *state,
                             struct task *task,
                             struct queue *queue,
-                            const struct cloudtasks_task *asked,
+                            nanos wall,
                             const struct model_request *request)
 {
     CHECK(task->state == TASK_ABSENT);
     CHECK(task->timer == SCHED_NONE);
-    const nanos wall = cloudtasks_wall(state);
+    const struct cloudtasks_task *asked =
+        ((const struct cloudtasks_create_task_request *)request->payload)->task;
     const uint32_t resource = task->resource;
     const uint32_t generation = task->generation + 1;
     *task = (struct task){
@@ -244,6 +245,7 @@ void cloudtasks_task_create(struct cloudtasks *state,
         .state = TASK_HELD,
         .serial = ++state->created,
         .created_at = cloudtasks_now(state),
+        .created_wall = wall,
         .due_wall = cloudtasks_due_wall(asked, wall),
         .dispatch_deadline = cloudtasks_dispatch_deadline(asked),
     };

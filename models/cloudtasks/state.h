@@ -105,7 +105,8 @@ struct task {
     sched_handle timer; /* SCHEDULED, RUNNING; REMEMBERED: a second dispatch is on its way */
     uint64_t serial;    /* number of the creation within the run */
     nanos created_at;
-    nanos due_wall;          /* schedule time, wall clock of the service, us */
+    nanos created_wall;      /* the same by the service's clock */
+    nanos due_wall;          /* schedule time by the service's clock, cut to us */
     nanos dispatch_deadline; /* of one attempt */
     nanos removed_at;
     nanos tombstone_ttl; /* of the queue when the task was removed, 0 absent */
@@ -209,8 +210,11 @@ bool cloudtasks_location_is_valid(struct bytes name);
 /* Whether name is a task name in the queue. */
 bool cloudtasks_task_name_is_valid(struct bytes name, struct bytes queue);
 
-/* Whether a task may be created at wall time wall; size_max is of its wire form. */
-bool cloudtasks_task_is_valid(const struct cloudtasks_task *task, nanos wall, size_t size_max);
+/* Whether a task may be created at wall time wall, its size aside. */
+bool cloudtasks_task_is_valid(const struct cloudtasks_task *task, nanos wall);
+
+/* Whether the wire form of a task has at most size_max bytes. */
+bool cloudtasks_task_fits(const struct cloudtasks_task *task, size_t size_max);
 
 /* Schedule time in wall ns, at least wall, cut to microseconds. The task is valid. */
 nanos cloudtasks_due_wall(const struct cloudtasks_task *task, nanos wall);
@@ -241,11 +245,12 @@ uint32_t cloudtasks_assign_name(struct cloudtasks *state, const struct queue *qu
 /* Whether the name of a removed task is still protected. May draw, and notes a release. */
 bool cloudtasks_name_is_held(struct cloudtasks *state, struct task *task);
 
-/* Make a task of the name, which must be free; the caller schedules its dispatch. */
+/* Make the task of a CreateTask request under the name, which must be free; wall is now by the
+ * service's clock. The caller schedules its dispatch. */
 void cloudtasks_task_create(struct cloudtasks *state,
                             struct task *task,
                             struct queue *queue,
-                            const struct cloudtasks_task *asked,
+                            nanos wall,
                             const struct model_request *request);
 
 /* Remove a live task, whose timer must be none. Its content stays. */
