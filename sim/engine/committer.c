@@ -10,9 +10,24 @@
 
 #include <string.h>
 
+/* Give back the lists of the commit that ran; a zombie still reads them. */
+static void release_running(struct committer *committer)
+{
+    struct arena *arena = committer->job->world->arena;
+    size_t count = committer->running_count;
+    if (count > 0) {
+        arena_give_recycled(arena, committer->running, count * sizeof(committer->running[0]));
+        arena_give_recycled(arena, committer->signals, count);
+    }
+    committer->running_count = 0;
+}
+
 void committer_create(struct job *job, uint32_t index)
 {
     struct committer *committer = &job->committers[index];
+    if (committer->half != NULL && committer->half->gone) {
+        release_running(committer);
+    }
     struct committer kept = *committer; /* arrays are kept over restarts */
     bool chained = job_is_chained(job);
     *committer = (struct committer){
@@ -78,7 +93,7 @@ static void note_request(struct committer *committer,
 }
 
 /* Keep the collection ascending by checkpoint, in order of arrival within one. */
-static void insert(struct committer *committer, struct stored_request *request)
+static void insert(struct committer *committer, const struct stored_request *request)
 {
     if (committer->request_count == committer->request_capacity) {
         committer->requests = grown(committer,
@@ -96,7 +111,7 @@ static void insert(struct committer *committer, struct stored_request *request)
     committer->request_count++;
 }
 
-void committer_receive(struct committer *committer, struct stored_request *request)
+void committer_receive(struct committer *committer, const struct stored_request *request)
 {
     insert(committer, request);
     note_request(committer, HOST_RECEIVED, request, 0);
@@ -105,8 +120,7 @@ void committer_receive(struct committer *committer, struct stored_request *reque
 void committer_restore(struct committer *committer, const struct stored_collection *collection)
 {
     for (uint32_t i = 0; i < collection->request_count; i++) {
-        struct stored_request *request = arena_take(committer->job->world->arena, sizeof(*request));
-        *request = *collection->requests[i];
+        const struct stored_request *request = collection->requests[i];
         insert(committer, request);
         note_request(committer, HOST_RESTORED, request, 0);
         if (request->checkpoint > committer->restored) {
@@ -117,7 +131,7 @@ void committer_restore(struct committer *committer, const struct stored_collecti
 
 void committer_edge(struct committer *committer,
                     uint32_t writer,
-                    struct stored_request *request_or_null,
+                    const struct stored_request *request_or_null,
                     uint32_t checkpoint)
 {
     bool global = committer->job->config->sink->committer_kind == SINK_COMMITTER_GLOBAL;
@@ -331,7 +345,7 @@ static uint32_t finalise(struct committer *committer)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < committer->running_count; i++) {
-        struct stored_request *request = committer->requests[i];
+        const struct stored_request *request = committer->requests[i];
         if (committer->signals[i] == SINK_SIGNAL_RETRY_LATER) {
             committer->requests[kept] = request;
             kept++;
@@ -355,12 +369,8 @@ void committer_returned(struct committer *committer)
                                           .lane = committer->half->lane,
                                           .attempt = job->attempt,
                                           .checkpoint = committer->running_checkpoint});
-    uint32_t total = committer->running_count;
     uint32_t kept = finalise(committer);
-    arena_give_recycled(
-        job->world->arena, committer->running, total * sizeof(committer->running[0]));
-    arena_give_recycled(job->world->arena, committer->signals, total);
-    committer->running_count = 0;
+    release_running(committer);
     if (kept == 0) {
         committer->tries = 0;
         return;
