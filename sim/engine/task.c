@@ -12,6 +12,7 @@ void task_create(struct job *job, uint32_t index)
                           .index = index,
                           .node = job->task_nodes[index],
                           .attempt = job->attempt,
+                          .last_barrier = job->restored, /* C5 counts on from there */
                           .channels = channels};
     if (channels == NULL) {
         task->channels =
