@@ -74,8 +74,15 @@ static void trigger(struct job *job)
     }
 }
 
+/* A task runs once it is open, and has committed what was restored into it. */
 static bool all_tasks_run(const struct job *job)
 {
+    for (uint32_t i = 0; i < job->committer_count; i++) {
+        const struct committer *committer = &job->committers[i];
+        if (committer->half == NULL || !committer->half->opened || committer->restored > 0) {
+            return false;
+        }
+    }
     for (uint32_t i = 0; i < job->subtasks; i++) {
         if (!job->tasks[i].running) {
             return false;
