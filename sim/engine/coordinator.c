@@ -214,6 +214,7 @@ abort_pending(struct job *job, struct pending_checkpoint *pending, enum abort_ca
     job->failures++;
     if (job->failures > job->config->checkpoint_failures_tolerated &&
         cause == ABORT_CAUSE_TIMEOUT) {
+        job->failures = 0; /* the next attempt has all its tolerance */
         job_fail(job, STOP_CAUSE_CHECKPOINT, SINK_REASON_NONE);
     }
 }
