@@ -54,8 +54,7 @@ void fault_init(struct fault *fault,
  * "adversary" or "observed" needs that profile or a wider one. Outcomes of FAULT_NONE are always
  * offered. Kinds without is_fault count to no total, and a cap of 0 leaves them unbounded. Counts
  * what fired. It is a draw even when only 0 can come, so that caps move no other draw. O(1). */
-uint32_t
-fault_pick(struct fault *fault, const struct choice_site *site, lane lane, uint32_t wanted);
+uint32_t fault_pick(struct fault *fault, const struct choice_site *site, lane who, uint32_t wanted);
 
 /* Note that a fault's effects last until this instant (for the liveness bound). */
 void fault_lasts_until(struct fault *fault, nanos until);

@@ -5,7 +5,7 @@
 #define CHUNK_COUNT_MIN 16u
 
 static const char *const kind_names[] = {
-#define X(constant, name, sentence) [constant] = name,
+#define X(constant, name, sentence) [constant] = (name),
 #include "sim/journal_kinds.def"
 #undef X
 };
@@ -100,9 +100,9 @@ static void grow_chunk_list(struct journal *journal)
     const uint32_t old = journal->chunk_capacity;
     const uint32_t new = old == 0 ? CHUNK_COUNT_MIN : old * 2;
     struct journal_entry **chunks =
-        arena_take_recycled(journal->arena, new * sizeof(*journal->chunks));
+        arena_take_recycled(journal->arena, new * sizeof(struct journal_entry *));
     if (old != 0) {
-        const size_t size = old * sizeof(*journal->chunks);
+        const size_t size = old * sizeof(struct journal_entry *);
         memcpy(chunks, journal->chunks, size);
         arena_give_recycled(journal->arena, journal->chunks, size);
     }

@@ -10,7 +10,7 @@
 #define HEX_DIGITS      16
 
 static const char *const sentences[] = {
-#define X(constant, name, sentence) [constant] = sentence,
+#define X(constant, name, sentence) [constant] = (sentence),
 #include "sim/journal_kinds.def"
 #undef X
 };

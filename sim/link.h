@@ -37,7 +37,7 @@ struct link *link_create(struct world *world,
 uint32_t link_send(struct link *link,
                    uint32_t node,
                    uint32_t sender,
-                   lane lane,
+                   lane who,
                    uint16_t attempt,
                    const struct port_envelope *envelope);
 

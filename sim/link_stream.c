@@ -207,13 +207,19 @@ static void answer_arrives(struct link *link, struct link_stream *stream)
 
 /* --- effects ----------------------------------------------------------------------------------- */
 
+static const struct link_call *first_in_flight(const struct link_stream *stream)
+{
+    return LIST_ITEM(list_first(&stream->in_flight), struct link_call, of_stream);
+}
+
 static void schedule_effect(struct link *link, struct link_stream *stream)
 {
     if (stream->effect_event == SCHED_NONE && !list_is_empty(&stream->in_flight)) {
-        const struct link_call *first =
-            LIST_ITEM(list_first(&stream->in_flight), struct link_call, of_stream);
-        stream->effect_event = link_schedule(
-            link, first->due, stream_node(link, stream), LINK_STREAM_EFFECT, stream->self);
+        stream->effect_event = link_schedule(link,
+                                             first_in_flight(stream)->due,
+                                             stream_node(link, stream),
+                                             LINK_STREAM_EFFECT,
+                                             stream->self);
     }
 }
 
@@ -364,9 +370,6 @@ static void message_arrives(struct link *link, struct link_stream *stream, struc
     link_call_release(link, call);
 }
 
-/* Land what older connections of the same lane and channel still have to do. */
-static void land_older(struct link *link, const struct link_stream *stream);
-
 static void envelope_arrives(struct link *link, struct link_stream *stream, struct link_call *call)
 {
     struct model_replies replies;
@@ -374,9 +377,6 @@ static void envelope_arrives(struct link *link, struct link_stream *stream, stru
     if (call->kind == PORT_STREAM_SEND) {
         message_arrives(link, stream, call);
         return;
-    }
-    if (call->kind == PORT_OPEN) {
-        land_older(link, stream);
     }
     link_call_handle(link, call, &replies);
     if (call->kind != PORT_CANCEL) {
@@ -440,6 +440,8 @@ static void land_all(struct link *link, struct link_stream *stream)
     }
 }
 
+/* Land what older connections of the same lane and channel still have to do, oldest first, so that
+ * an opening among it has nothing older left. */
 static void land_older(struct link *link, const struct link_stream *stream)
 {
     struct list_link *next = NULL;
@@ -454,12 +456,15 @@ static void land_older(struct link *link, const struct link_stream *stream)
 
 void link_stream_event(struct link *link, enum link_what what, struct link_stream *stream)
 {
-    if (what == LINK_STREAM_EFFECT) {
-        stream->effect_event = SCHED_NONE;
-        land_first(link, stream);
-    } else {
+    if (what == LINK_STREAM_ANSWER) {
         answer_arrives(link, stream);
+        return;
     }
+    stream->effect_event = SCHED_NONE;
+    if (first_in_flight(stream)->kind == PORT_OPEN) {
+        land_older(link, stream);
+    }
+    land_first(link, stream);
 }
 
 void link_stream_heal(struct link *link)

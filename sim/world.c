@@ -122,11 +122,11 @@ grow_table(struct arena *arena, void *items, uint32_t **index, uint32_t *capacit
     const uint32_t new = old == 0 ? TABLE_COUNT_MIN : old * 2;
     CHECK(new > old);
     void *grown = arena_take_recycled(arena, new *item_size);
-    const size_t index_size = new * 2 * sizeof(**index);
+    const size_t index_size = (size_t) new * 2 * sizeof(**index);
     if (old != 0) {
         memcpy(grown, items, old * item_size);
         arena_give_recycled(arena, items, old * item_size);
-        arena_give_recycled(arena, *index, old * 2 * sizeof(**index));
+        arena_give_recycled(arena, *index, (size_t)old * 2 * sizeof(**index));
     }
     *capacity = new;
     *index = arena_take_recycled(arena, index_size);

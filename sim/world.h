@@ -66,7 +66,7 @@ void world_init(struct world *world,
                 struct fault *fault);
 
 /* Add a node with a true clock; returns its index. */
-uint32_t world_add_node(struct world *world, lane lane);
+uint32_t world_add_node(struct world *world, lane who);
 
 /* Virtual time. */
 nanos world_now(const struct world *world);
