@@ -206,10 +206,8 @@ abort_pending(struct job *job, struct pending_checkpoint *pending, enum abort_ca
         return;
     }
     for (uint32_t i = 0; i < job->subtasks && job_is_live(job); i++) {
-        struct task *task = &job->tasks[i];
-        if (task->writer != NULL) {
-            half_tell(task->writer, SINK_EVENT_CHECKPOINT_ABORTED, number);
-        }
+        job->tasks[i].aborted = number;
+        task_schedule(&job->tasks[i]);
     }
     job->failures++;
     if (job->failures > job->config->checkpoint_failures_tolerated &&

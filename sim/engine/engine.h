@@ -159,6 +159,7 @@ struct task {
     bool end_delivered;
     uint32_t notice; /* highest notice the writer still has to get */
     uint32_t noticed;
+    uint32_t aborted; /* highest aborted checkpoint that the writer still has to hear of; 0 none */
     uint32_t last_barrier;
     struct sink_piece *pieces; /* restored */
     uint32_t piece_count;

@@ -109,7 +109,7 @@ static bool has_input(const struct task *task)
 
 static bool has_delivery(const struct task *task)
 {
-    if (task->notice > task->noticed) {
+    if (task->notice > task->noticed || task->aborted > 0) {
         return true;
     }
     bool chained = job_is_chained(task->job) && task->committer_or_null != NULL;
@@ -263,6 +263,10 @@ void task_run(struct task *task)
     }
     if (task->notice > task->noticed) {
         deliver_notice(task);
+    } else if (task->aborted > 0) {
+        uint32_t aborted = task->aborted;
+        task->aborted = 0;
+        half_tell(task->writer, SINK_EVENT_CHECKPOINT_ABORTED, aborted);
     } else if (chained == NULL || !committer_step_once(chained)) {
         deliver_input(task);
     }
