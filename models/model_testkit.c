@@ -9,7 +9,7 @@
 #define ARENA_SIZE ((size_t)4 << 20)
 #define STOP       WORLD_EVENT(DISPATCH_RUN, 0)
 
-/* --- the world ------------------------------------------------------------------------------------ */
+/* --- the world -------------------------------------------------------------------------------- */
 
 /* Any outcome on offer; half of the time the calm one. */
 static uint32_t by_chance(struct testkit *kit, const struct choice_site *site, uint32_t mask)
@@ -219,7 +219,7 @@ const struct journal_entry *testkit_last(const struct testkit *kit, enum journal
     return NULL;
 }
 
-/* --- tables --------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static const struct clause *clause_named(const struct model_type *type, struct bytes id)
 {

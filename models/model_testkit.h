@@ -82,8 +82,9 @@ uint32_t testkit_count(const struct testkit *kit, enum journal_kind kind, uint32
 /* The latest entry of a kind; fails the test if there is none. */
 const struct journal_entry *testkit_last(const struct testkit *kit, enum journal_kind kind);
 
-/* What must hold for the tables of every model: outcomes cite clauses that exist, outcome 0 is calm,
- * calm draws are the rule, menus fit their methods, keys lie in the range, options are consistent. */
+/* What must hold for the tables of every model: outcomes cite clauses that exist, outcome 0 is
+ * calm, calm draws are the rule, menus fit their methods, keys lie in the range, options are
+ * consistent. */
 void testkit_check_tables(const struct model_type *type, uint16_t key_first, uint16_t key_last);
 
 /* The clauses that a test is about, ids separated by spaces. */

@@ -1,42 +1,53 @@
 /* The model of Cloud Tasks (clauses.def).
  *
- * Guarantees modelled. CreateTask needs a queue (CT-01) and a well-formed task (CT-02, CT-08, CT-09,
- * T11). A name belongs to at most one live task, and a create that meets it, or meets a name that is
- * still remembered, is ALREADY_EXISTS and changes nothing (CT-03, CT-04). Protection starts when the
- * task is gone (CT-05) and lasts for at least an hour. A request takes effect in one piece, so of
- * concurrent creates of one name exactly one wins. A task is dispatched at least once, until its
- * handler answers 2xx (CT-12, CT-13), unless it is deleted, purged or too old (CT-07, CT-19, CT-20).
- * A paused queue takes tasks and dispatches none (CT-10).
+ * Guarantees modelled. CreateTask needs a queue (CT-01) and a well-formed task (CT-02, CT-08,
+ * CT-09, T11). A name belongs to at most one live task, and a create that meets it, or meets a
+ * name that is still remembered, is ALREADY_EXISTS and changes nothing (CT-03, CT-04).
+ * Protection starts when the task is gone (CT-05) and lasts for at least an hour. A request
+ * takes effect in one piece, so of concurrent creates of one name exactly one wins. A task is
+ * dispatched at least once, until its handler answers 2xx (CT-12, CT-13), unless it is deleted,
+ * purged or too old (CT-07, CT-19, CT-20). A paused queue takes tasks and dispatches none
+ * (CT-10).
  *
- * Freedoms taken. The length of protection: per reading of CT-06, and within the reading "up to 24
- * hours" per name. A second dispatch, an overlapping one, one that fails first, a late one (CT-12 to
- * CT-15). The minute that a purge may take (CT-20). What CreateQueue says soon after DeleteQueue
- * (CT-21). Whether names outlive their queue or a purge is open: they do, but for the adversary.
- * Observed only: both of two concurrent creates answered OK, with one task (T5).
+ * Freedoms taken. The length of protection: per reading of CT-06, and within the reading "up to
+ * 24 hours" per name. A second dispatch, an overlapping one, one that fails first, a late one
+ * (CT-12 to CT-15). The minute that a purge may take (CT-20). What CreateQueue says soon after
+ * DeleteQueue (CT-21). Whether names outlive their queue or a purge is open: they do, but for
+ * the adversary. Observed only: both of two concurrent creates answered OK, with one task (T5).
  *
- * Faults offered. Per call: lost, answered too late to be heard, applied after the caller gave up,
- * refused, applied under an ambiguous code, refused inside another error, an outage of several calls,
- * a queue that wakes (CT-11, CT-23, CT-26, X-03 to X-05). From outside: pause, absence, waking, purge,
- * deletion with re-creation, a shorter tombstone_ttl; each group only where an option offers it, for
- * most claims end there.
+ * Faults offered. Per call: lost, answered too late to be heard, applied after the caller gave
+ * up, refused, applied under an ambiguous code, refused inside another error, an outage of
+ * several calls, a queue that wakes (CT-11, CT-23, CT-26, X-03 to X-05). From outside: pause,
+ * absence, waking, purge, deletion with re-creation, a shorter tombstone_ttl; each group only
+ * where an option offers it, for most claims end there.
  *
- * Not modelled. ListTasks, batches, rates and quotas as numbers, queue-level targets, queue.yaml,
- * views with bodies: answers carry names, times and counts. Handlers fail at most once per task. See
- * clauses.def for the reasons.
+ * Not modelled. ListTasks, batches, rates and quotas as numbers, queue-level targets,
+ * queue.yaml, views with bodies: answers carry names, times and counts. Handlers fail at most
+ * once per task. See clauses.def for the reasons.
  *
- * Entries. Resource: the task's full name, generation: tasks that had the name so far, value: the
- * task's body, or without one its URL. WORLD_CREATED, then WORLD_VISIBLE to class task; WORLD_VISIBLE
- * to class handler each time the handler does its work; WORLD_REMOVED, WORLD_EXPIRED when the release
- * of the name is seen; WORLD_CHANGED with a queue as resource; WORLD_REFUSED.
+ * Entries. Resource: the task's full name, generation: tasks that had the name so far, value:
+ * the task's body, or without one its URL. WORLD_CREATED, then WORLD_VISIBLE to class task;
+ * WORLD_VISIBLE to class handler each time the handler does its work; WORLD_REMOVED,
+ * WORLD_EXPIRED when the release of the name is seen; WORLD_CHANGED with a queue as resource;
+ * WORLD_REFUSED.
  */
 #include "models/cloudtasks/cloudtasks.h"
 
 #include "models/cloudtasks/state.h"
 #include "sinks/base/digest.h"
 
-#define SITES_DEF  "models/cloudtasks/sites.def"
-#define SITES_NAME cloudtasks_model_sites
-#include "models/site_tables.def"
+/* The order matters. */
+/* clang-format off */
+#include "models/as_outcomes.def"
+#include "models/cloudtasks/sites.def"
+#include "models/as_fates.def"
+#include "models/cloudtasks/sites.def"
+const struct choice_site cloudtasks_model_sites[] = {
+#include "models/as_sites.def"
+#include "models/cloudtasks/sites.def"
+#include "models/as_end.def"
+};
+/* clang-format on */
 
 #define TASK_SIZE_KB_100_BYTES ((size_t)100000)
 #define TASK_SIZE_MIB_1_BYTES  ((size_t)1 << 20)
@@ -73,7 +84,7 @@ void cloudtasks_note(struct cloudtasks *state, const struct model_effect *effect
     (void)model_note(&state->env, effect);
 }
 
-/* --- answers -------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 static void refuse(struct cloudtasks *state,
                    const struct model_request *request,
@@ -133,7 +144,7 @@ reply_queue(struct cloudtasks *state, const struct queue *queue, struct model_re
     model_reply(replies, PORT_OK, &state->queue_answer);
 }
 
-/* --- tasks ---------------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
 /* No reading refuses a task of 100 KB, so only a larger one needs to know the reading (CT-09). */
 static bool size_is_valid(struct cloudtasks *state, const struct cloudtasks_task *task)
@@ -209,8 +220,8 @@ static void create_task(struct cloudtasks *state,
     make_task(state, queue, resource, wall, request, replies);
 }
 
-/* The live task of a name; refuses the request and gives NULL if there is none. A task that was done
- * or deleted is as absent as one that never was (CT-17, CT-19). */
+/* The live task of a name; refuses the request and gives NULL if there is none. A task that was
+ * done or deleted is as absent as one that never was (CT-17, CT-19). */
 static struct task *live_task(struct cloudtasks *state,
                               struct bytes name,
                               const struct model_request *request,
@@ -260,7 +271,7 @@ static void run_task(struct cloudtasks *state,
     }
 }
 
-/* --- queues --------------------------------------------------------------------------------------- */
+/* --- queues ----------------------------------------------------------------------------------- */
 
 static struct queue *seen_queue(struct cloudtasks *state,
                                 struct bytes name,
@@ -360,7 +371,7 @@ static void list_tasks(struct cloudtasks *state,
     refuse(state, request, 0, PORT_UNIMPLEMENTED, replies);
 }
 
-/* --- the type object ------------------------------------------------------------------------------ */
+/* --- the type object -------------------------------------------------------------------------- */
 
 typedef void method_handler(struct cloudtasks *state,
                             const struct model_request *request,

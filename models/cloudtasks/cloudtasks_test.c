@@ -55,7 +55,8 @@ static void ct_23_an_ambiguous_create_may_have_happened(void **state)
     testkit_close(kit);
 }
 
-/* Goal: quota and permission refusals have no effect. Method: they are in the menu as refusals only. */
+/* Goal: quota and permission refusals have no effect. Method: they are in the menu as refusals
+ * only. */
 static void ct_26_t10_refusals_have_no_effect(void **state)
 {
     (void)state;
@@ -65,9 +66,9 @@ static void ct_26_t10_refusals_have_no_effect(void **state)
     assert_null(create_fate(FATE_AMBIGUOUS, PORT_PERMISSION_DENIED));
 }
 
-/* Goal: X-01 and X-05, an answer after an effect carries OK or one of the ambiguous codes, never a
- * definite one; X-03 and X-04, both of the usual ones occur with and without effect; X-16, a cancelled
- * call may complete. Method: walk all menus. */
+/* Goal: X-01 and X-05, an answer after an effect carries OK or one of the ambiguous codes, never
+ * a definite one; X-03 and X-04, both of the usual ones occur with and without effect; X-16, a
+ * cancelled call may complete. Method: walk all menus. */
 static void x_05_only_ambiguous_codes_come_after_an_effect(void **state)
 {
     const uint32_t ambiguous =
@@ -92,7 +93,8 @@ static void x_05_only_ambiguous_codes_come_after_an_effect(void **state)
     assert_non_null(create_fate(FATE_DUPLICATED, PORT_OK));
 }
 
-/* Goal: an entry's record is recognised by content. Method: bodies, or URLs where there is no body. */
+/* Goal: an entry's record is recognised by content. Method: bodies, or URLs where there is no
+ * body. */
 static void content_is_the_body_or_the_url(void **state)
 {
     struct testkit *kit = start();
@@ -133,8 +135,8 @@ static void identity_is_the_task_name(void **state)
     assert_true(cloudtasks_model.identity(&cloudtasks_get_task_method, &other) == 0);
 }
 
-/* Goal: many names, many queues: tables grow and nothing gets lost. Method: a thousand tasks in three
- * queues, all named, all asked for again. */
+/* Goal: many names, many queues: tables grow and nothing gets lost. Method: a thousand tasks in
+ * three queues, all named, all asked for again. */
 static void tables_grow(void **state)
 {
     static const char *const queues[] = {QUEUE, LOCATION "/queues/r", LOCATION "/queues/s"};

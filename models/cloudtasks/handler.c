@@ -15,8 +15,9 @@
  *              |                         | 2xx: REMEMBERED             |
  *   REMEMBERED | -                       | -                           | runs once more
  *
- * A resumed or woken queue takes HELD to SCHEDULED; delete, purge and task_ttl take every live state
- * to REMEMBERED and cancel the timer, so that no event of a removed task arrives but DUPLICATE.
+ * A resumed or woken queue takes HELD to SCHEDULED; delete, purge and task_ttl take every live
+ * state to REMEMBERED and cancel the timer, so that no event of a removed task arrives but
+ * DUPLICATE.
  */
 #include "models/cloudtasks/state.h"
 

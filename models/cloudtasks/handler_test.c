@@ -10,8 +10,8 @@
  */
 #include "models/cloudtasks/cloudtasks_testkit.h"
 
-/* Goal: a task that is never dispatched is deleted at its age, and only then. Method: a paused queue
- * with tasks of two ages. */
+/* Goal: a task that is never dispatched is deleted at its age, and only then. Method: a paused
+ * queue with tasks of two ages. */
 static void ct_07_a_task_is_deleted_at_its_ttl(void **state)
 {
     struct testkit *kit = start_with("task_ttl", DAYS(10));
@@ -35,8 +35,8 @@ static void ct_07_a_task_is_deleted_at_its_ttl(void **state)
     testkit_close(kit);
 }
 
-/* Goal: a task that is scheduled beyond its age is deleted first. Method: twenty days ahead, ten days
- * of age. */
+/* Goal: a task that is scheduled beyond its age is deleted first. Method: twenty days ahead, ten
+ * days of age. */
 static void ct_07_a_task_scheduled_beyond_its_ttl_never_runs(void **state)
 {
     struct testkit *kit = start_with("task_ttl", DAYS(10));
@@ -58,8 +58,8 @@ static void ct_07_a_task_scheduled_beyond_its_ttl_never_runs(void **state)
     testkit_close(kit);
 }
 
-/* Goal: a paused queue takes tasks and dispatches none until it is resumed. Method: pause by call and
- * by option. */
+/* Goal: a paused queue takes tasks and dispatches none until it is resumed. Method: pause by
+ * call and by option. */
 static void ct_10_a_paused_queue_takes_tasks_and_holds_them(void **state)
 {
     struct testkit *kit = start();
@@ -104,8 +104,8 @@ static void ct_12_every_task_is_dispatched(void **state)
     testkit_close(kit);
 }
 
-/* Goal: a second dispatch after the first was done is allowed, and makes no second task. Method: pin
- * it; both show the handler the same task. */
+/* Goal: a second dispatch after the first was done is allowed, and makes no second task. Method:
+ * pin it; both show the handler the same task. */
 static void ct_12_a_task_may_be_dispatched_twice(void **state)
 {
     struct testkit *kit = start_pinned("cloudtasks.dispatch", "twice");
@@ -146,8 +146,8 @@ static void ct_12_a_later_task_may_come_first(void **state)
     testkit_close(kit);
 }
 
-/* Goal: T12, the handler can see a task more than once, but not without bound. Method: every outcome
- * of the site; count what the handler saw and that the task ends. */
+/* Goal: T12, the handler can see a task more than once, but not without bound. Method: every
+ * outcome of the site; count what the handler saw and that the task ends. */
 static void t12_a_handler_sees_a_task_once_or_twice(void **state)
 {
     static const struct {
@@ -175,8 +175,8 @@ static void t12_a_handler_sees_a_task_once_or_twice(void **state)
     }
 }
 
-/* Goal: only a 2xx that the service heard removes a task. Method: a failing handler and a lost answer;
- * the name stays taken until the second attempt is done. */
+/* Goal: only a 2xx that the service heard removes a task. Method: a failing handler and a lost
+ * answer; the name stays taken until the second attempt is done. */
 static void ct_13_only_a_success_removes_the_task(void **state)
 {
     static const char *const outcomes[] = {"fails_then_ok", "answer_lost"};
@@ -254,8 +254,8 @@ static void ct_17_a_task_that_is_done_is_not_found(void **state)
     testkit_close(kit);
 }
 
-/* Goal: a scheduled or running task can be deleted, a done one not; the name stays remembered. Method:
- * all three. */
+/* Goal: a scheduled or running task can be deleted, a done one not; the name stays remembered.
+ * Method: all three. */
 static void ct_19_delete_takes_what_is_not_done(void **state)
 {
     struct testkit *kit = start_with("handler_latency", SECONDS(5));
@@ -280,8 +280,8 @@ static void ct_19_delete_takes_what_is_not_done(void **state)
     testkit_close(kit);
 }
 
-/* Goal: a second dispatch of a task is called off by the next task of its name. Method: let both fall
- * on one instant, the creation first. */
+/* Goal: a second dispatch of a task is called off by the next task of its name. Method: let both
+ * fall on one instant, the creation first. */
 static void ct_12_a_new_task_of_the_name_ends_old_dispatches(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);

@@ -186,7 +186,7 @@ static size_t headers_size_bound(struct port_list headers)
     size_t size = 0;
     for (uint32_t i = 0; i < headers.count; i++) {
         const struct cloudtasks_header *header = headers.items[i];
-        size += header->key.size + header->value.size + 3 * FIELD_OVERHEAD;
+        size += header->key.size + header->value.size + (size_t)3 * FIELD_OVERHEAD;
     }
     return size;
 }
@@ -194,7 +194,7 @@ static size_t headers_size_bound(struct port_list headers)
 /* At least the size of the wire form, and cheap: most tasks are far from the limit. */
 static size_t size_bound(const struct cloudtasks_task *task)
 {
-    size_t size = task->name.size + 16 * FIELD_OVERHEAD;
+    size_t size = task->name.size + (size_t)16 * FIELD_OVERHEAD;
     if (task->http_request != NULL) {
         const struct cloudtasks_http_request *http = task->http_request;
         size += http->url.size + http->body.size + headers_size_bound(http->headers);

@@ -148,7 +148,8 @@ static enum port_code create_sized(struct testkit *kit, size_t wire_size)
     return create_task(kit, &task);
 }
 
-/* Goal: the size limit is the reading's. Method: tasks of the limit and one byte more, each reading. */
+/* Goal: the size limit is the reading's. Method: tasks of the limit and one byte more, each
+ * reading. */
 static void ct_09_the_size_of_a_task(void **state)
 {
     struct testkit *kit = start();
@@ -211,7 +212,8 @@ static void ct_09_a_body_needs_a_method_that_takes_it(void **state)
     testkit_close(kit);
 }
 
-/* Goal: T11, whatever else is malformed is refused and changes nothing. Method: one fault per task. */
+/* Goal: T11, whatever else is malformed is refused and changes nothing. Method: one fault per
+ * task. */
 static void t11_malformed_tasks_are_invalid(void **state)
 {
     static uint8_t letters[80000];

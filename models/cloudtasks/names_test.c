@@ -172,8 +172,8 @@ static void ct_06_within_a_day_the_release_is_drawn_per_name(void **state)
     }
 }
 
-/* Goal: only what an answer could tell apart is drawn. Method: first ask after two hours, and after a
- * day. */
+/* Goal: only what an answer could tell apart is drawn. Method: first ask after two hours, and
+ * after a day. */
 static void ct_06_a_release_that_nobody_can_see_is_not_drawn(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
@@ -191,8 +191,8 @@ static void ct_06_a_release_that_nobody_can_see_is_not_drawn(void **state)
     testkit_close(kit);
 }
 
-/* Goal: with "any" the run has one reading, drawn once and only when it matters. Method: pin it, ask
- * for two names. */
+/* Goal: with "any" the run has one reading, drawn once and only when it matters. Method: pin it,
+ * ask for two names. */
 static void ct_06_any_reading_is_drawn_once_for_the_run(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
@@ -214,8 +214,8 @@ static void ct_06_any_reading_is_drawn_once_for_the_run(void **state)
     testkit_close(kit);
 }
 
-/* Goal: T6, after the release a new task is made under the old name. Method: look at generations and
- * times. */
+/* Goal: T6, after the release a new task is made under the old name. Method: look at generations
+ * and times. */
 static void t6_after_the_release_a_new_task_is_made(void **state)
 {
     struct testkit *kit = start();
@@ -233,8 +233,8 @@ static void t6_after_the_release_a_new_task_is_made(void **state)
     testkit_close(kit);
 }
 
-/* Goal: T4, names may be remembered for longer than configured. Method: a ttl of an hour, asked after
- * two. */
+/* Goal: T4, names may be remembered for longer than configured. Method: a ttl of an hour, asked
+ * after two. */
 static void t4_a_name_may_be_remembered_beyond_its_ttl(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);

@@ -322,7 +322,7 @@ void cloudtasks_queue_event(struct cloudtasks *state, uint8_t what, struct queue
     }
 }
 
-/* --- from outside -------------------------------------------------------------------------------- */
+/* --- from outside ----------------------------------------------------------------------------- */
 
 static uint32_t admin_wanted(const struct cloudtasks *state)
 {

@@ -41,8 +41,8 @@ static void ct_01_a_missing_queue_is_there_after_the_heal(void **state)
     testkit_close(kit);
 }
 
-/* Goal: T7, a shortened ttl shortens the protection of what is removed later. Method: the fault after
- * the first creation. */
+/* Goal: T7, a shortened ttl shortens the protection of what is removed later. Method: the fault
+ * after the first creation. */
 static void t7_a_shortened_ttl_takes_protection_away(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
@@ -96,8 +96,8 @@ static void t8_a_pause_from_outside_ends(void **state)
     }
 }
 
-/* Goal: heal before the end of a brief pause ends it, once. Method: heal, pause by the job, and pass
- * the instant at which the brief pause would have ended. */
+/* Goal: heal before the end of a brief pause ends it, once. Method: heal, pause by the job, and
+ * pass the instant at which the brief pause would have ended. */
 static void t8_a_heal_leaves_the_jobs_own_pause_alone(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
@@ -135,7 +135,8 @@ static void ct_11_a_waking_queue_is_not_found_for_a_while(void **state)
     testkit_close(kit);
 }
 
-/* Goal: T9, waking ends with the heal, and single calls may meet it. Method: heal; the fate menu. */
+/* Goal: T9, waking ends with the heal, and single calls may meet it. Method: heal; the fate
+ * menu. */
 static void t9_waking_ends_with_the_heal(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
@@ -150,8 +151,8 @@ static void t9_waking_ends_with_the_heal(void **state)
     testkit_close(kit);
 }
 
-/* Goal: a purge deletes what was there before, and nothing later. Method: a task before, one after; a
- * purge that takes its minute. */
+/* Goal: a purge deletes what was there before, and nothing later. Method: a task before, one
+ * after; a purge that takes its minute. */
 static void ct_20_a_purge_takes_the_tasks_before_it(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
@@ -179,8 +180,8 @@ static void ct_20_a_purge_takes_the_tasks_before_it(void **state)
     testkit_close(kit);
 }
 
-/* Goal: a task may still be dispatched while the purge is under way. Method: it is, then is not purged
- * a second time. */
+/* Goal: a task may still be dispatched while the purge is under way. Method: it is, then is not
+ * purged a second time. */
 static void ct_20_tasks_may_be_dispatched_during_a_purge(void **state)
 {
     struct testkit *kit = start_pinned("cloudtasks.purge", "in_a_minute");
@@ -194,8 +195,8 @@ static void ct_20_tasks_may_be_dispatched_during_a_purge(void **state)
     testkit_close(kit);
 }
 
-/* Goal: T7 and an open point: purged names are remembered, but not for the adversary. Method: create
- * again under each. */
+/* Goal: T7 and an open point: purged names are remembered, but not for the adversary. Method:
+ * create again under each. */
 static void t7_a_purge_may_forget_names_for_the_adversary(void **state)
 {
     static const struct {
@@ -256,8 +257,8 @@ static enum port_code create_queue_named(struct testkit *kit, const char *parent
     return testkit_call(kit, &cloudtasks_create_queue_method, &request);
 }
 
-/* Goal: queues are made where they are asked for, as many as are, and nowhere else. Method: good and
- * bad names, more than the first table holds. */
+/* Goal: queues are made where they are asked for, as many as are, and nowhere else. Method: good
+ * and bad names, more than the first table holds. */
 static void ct_02_queues_are_made_by_name(void **state)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
@@ -281,8 +282,8 @@ static void ct_02_queues_are_made_by_name(void **state)
     testkit_close(kit);
 }
 
-/* Goal: a queue that is deleted during a brief pause does not come back to life with its end. Method:
- * delete it, and pass that instant. */
+/* Goal: a queue that is deleted during a brief pause does not come back to life with its end.
+ * Method: delete it, and pass that instant. */
 static void t8_a_pause_ends_with_its_queue(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
@@ -341,8 +342,8 @@ static void ct_21_the_reading_is_drawn_once(void **state)
     testkit_close(kit);
 }
 
-/* Goal: an open point: names outlive the queue, but not for the adversary. Method: re-create the queue
- * while a fixed window of nine days still runs. */
+/* Goal: an open point: names outlive the queue, but not for the adversary. Method: re-create the
+ * queue while a fixed window of nine days still runs. */
 static void ct_21_names_outlive_their_queue_but_not_for_the_adversary(void **state)
 {
     static const struct {
@@ -398,8 +399,8 @@ static void t7_a_queue_deleted_from_outside_comes_back_by_the_rules(void **state
     testkit_close(kit);
 }
 
-/* Goal: a re-creation from outside does not break the rest of a name that was used in between. Method:
- * make and delete the queue at the instant of the planned re-creation, before it. */
+/* Goal: a re-creation from outside does not break the rest of a name that was used in between.
+ * Method: make and delete the queue at the instant of the planned re-creation, before it. */
 static void t7_a_queue_that_was_deleted_anew_rests_anew(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
@@ -419,8 +420,8 @@ static void t7_a_queue_that_was_deleted_anew_rests_anew(void **state)
     testkit_close(kit);
 }
 
-/* Goal: what no option offers is not done to a queue. Method: no draw without an option; with one, only
- * its own group is on offer. */
+/* Goal: what no option offers is not done to a queue. Method: no draw without an option; with
+ * one, only its own group is on offer. */
 static void t7_only_what_the_options_offer_is_done(void **state)
 {
     static const struct {
@@ -450,7 +451,8 @@ static void t7_only_what_the_options_offer_is_done(void **state)
     }
 }
 
-/* Goal: a healed run is not harmed any more. Method: heal before the creation that was waited for. */
+/* Goal: a healed run is not harmed any more. Method: heal before the creation that was waited
+ * for. */
 static void t7_the_heal_calls_off_what_was_planned(void **state)
 {
     struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
@@ -467,7 +469,8 @@ static void t7_the_heal_calls_off_what_was_planned(void **state)
     testkit_close(kit);
 }
 
-/* Goal: T14, GetQueue shows the ttl if there is one, to those who may read. Method: three settings. */
+/* Goal: T14, GetQueue shows the ttl if there is one, to those who may read. Method: three
+ * settings. */
 static void t14_get_queue_tells_the_ttl(void **state)
 {
     struct testkit *kit = start();

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* --- draws and options -------------------------------------------------------------------------- */
+/* --- draws and options ------------------------------------------------------------------------ */
 
 /* clang-format off */
 enum cloudtasks_site {
@@ -53,7 +53,7 @@ enum cloudtasks_tombstones {
 
 extern const struct choice_site cloudtasks_model_sites[];
 
-/* --- what happened, in codes of world entries ---------------------------------------------------- */
+/* --- what happened, in codes of world entries ------------------------------------------------- */
 
 #define CLOUDTASKS_CAUSES(X)                                                                       \
     X(CAUSE_NONE, "none")                                                                          \
@@ -79,7 +79,7 @@ enum cloudtasks_cause {
     CAUSE_COUNT,
 };
 
-/* --- tasks and queues ---------------------------------------------------------------------------- */
+/* --- tasks and queues ------------------------------------------------------------------------- */
 
 enum task_state {
     TASK_ABSENT = 0, /* the name is free */
@@ -202,7 +202,7 @@ nanos cloudtasks_wall(const struct cloudtasks *state);
 /* Note an effect on a task or queue, and fold it into the digest. */
 void cloudtasks_note(struct cloudtasks *state, const struct model_effect *effect);
 
-/* --- limits.c: what a well-formed request is ------------------------------------------------------ */
+/* --- limits.c: what a well-formed request is -------------------------------------------------- */
 
 bool cloudtasks_queue_name_is_valid(struct bytes name);
 bool cloudtasks_location_is_valid(struct bytes name);
@@ -223,7 +223,7 @@ nanos cloudtasks_dispatch_deadline(const struct cloudtasks_task *task);
 /* What identifies a task: its body, or without one its URL. */
 struct bytes cloudtasks_content(const struct cloudtasks_task *task);
 
-/* --- names.c: tasks, names and their protection ----------------------------------------------------- */
+/* --- names.c: tasks, names and their protection ----------------------------------------------- */
 
 /* The task of a name, NULL when the run has never had one. */
 struct task *cloudtasks_task_find(struct cloudtasks *state, uint32_t resource);
@@ -262,7 +262,7 @@ void cloudtasks_task_remove(struct cloudtasks *state,
 /* Give back the content of a task that nobody will dispatch any more. */
 void cloudtasks_task_drop_content(struct cloudtasks *state, struct task *task);
 
-/* --- handler.c: dispatch --------------------------------------------------------------------------- */
+/* --- handler.c: dispatch ---------------------------------------------------------------------- */
 
 /* Start the life of a new task. */
 void cloudtasks_dispatch_start(struct cloudtasks *state, struct task *task);
@@ -288,7 +288,7 @@ void cloudtasks_dispatch_event(struct cloudtasks *state, uint8_t what, struct ta
 /* EVENT_AGE: remove the tasks that waited for too long. */
 void cloudtasks_dispatch_age(struct cloudtasks *state, struct queue *queue);
 
-/* --- queues.c -------------------------------------------------------------------------------------- */
+/* --- queues.c --------------------------------------------------------------------------------- */
 
 /* The queue of a name if callers can see it, else NULL. */
 struct queue *cloudtasks_queue_find(struct cloudtasks *state, struct bytes name);

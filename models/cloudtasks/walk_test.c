@@ -223,8 +223,8 @@ static uint64_t walk_once(struct walk *walk, uint64_t seed)
     return finish_walk(walk);
 }
 
-/* Goal: no history breaks a clause, and each is a function of its seed. Method: random requests, times
- * and draws under all profiles; the journal is read as it grows; every walk is made twice. */
+/* Goal: no history breaks a clause, and each is a function of its seed. Method: random requests,
+ * times and draws under all profiles; the journal is read as it grows; every walk is made twice. */
 static void walks_keep_the_clauses(void **state)
 {
     static struct walk walk;

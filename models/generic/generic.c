@@ -1,13 +1,14 @@
 /* The model of a generic durable target (clauses.def).
  *
- * Guarantees modelled. A Put appends one entry, which stays and is visible at once (GD-01, GD-03).
- * Freedoms taken. None: it is the yardstick of the dead-letter queue, not what is judged.
- * Faults offered. Per call: lost, answer lost, refused (GD-04, X-03 to X-05).
- * Not modelled. Limits, order between callers, expiry, deduplication: a repeated Put appends again
+ * Guarantees modelled. A Put appends one entry, which stays and is visible at once (GD-01,
+ * GD-03). Freedoms taken. None: it is the yardstick of the dead-letter queue, not what is
+ * judged. Faults offered. Per call: lost, answer lost, refused (GD-04, X-03 to X-05). Not
+ * modelled. Limits, order between callers, expiry, deduplication: a repeated Put appends again
  * (GD-02).
  *
- * Entries. Resource: the destination, or "generic" without one; generation: number of the entry in
- * the whole store; value: the value that was put. WORLD_CREATED, then WORLD_VISIBLE to class reader.
+ * Entries. Resource: the destination, or "generic" without one; generation: number of the entry
+ * in the whole store; value: the value that was put. WORLD_CREATED, then WORLD_VISIBLE to class
+ * reader.
  */
 #include "models/generic/generic.h"
 
@@ -20,9 +21,18 @@ enum generic_site {
 
 extern const struct choice_site generic_model_sites[];
 
-#define SITES_DEF  "models/generic/sites.def"
-#define SITES_NAME generic_model_sites
-#include "models/site_tables.def"
+/* The order matters. */
+/* clang-format off */
+#include "models/as_outcomes.def"
+#include "models/generic/sites.def"
+#include "models/as_fates.def"
+#include "models/generic/sites.def"
+const struct choice_site generic_model_sites[] = {
+#include "models/as_sites.def"
+#include "models/generic/sites.def"
+#include "models/as_end.def"
+};
+/* clang-format on */
 
 struct generic {
     struct model_env env;

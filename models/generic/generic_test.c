@@ -57,7 +57,8 @@ static void gd_02_a_repeated_put_makes_a_second_entry(void **state)
     testkit_close(kit);
 }
 
-/* Goal: readers see an entry at once and for good. Method: look at the entries, also after the heal. */
+/* Goal: readers see an entry at once and for good. Method: look at the entries, also after the
+ * heal. */
 static void gd_03_entries_are_visible_at_once_and_stay(void **state)
 {
     struct testkit *kit = start();
@@ -107,7 +108,8 @@ static void tables_agree(void **state)
     testkit_check_clause_tests(&generic_model, tests, ARRAY_COUNT(tests));
 }
 
-/* Goal: equal histories have equal digests, others do not. Method: two runs that differ by a value. */
+/* Goal: equal histories have equal digests, others do not. Method: two runs that differ by a
+ * value. */
 static void digest_covers_what_was_stored(void **state)
 {
     struct testkit *a = start();
