@@ -1,0 +1,74 @@
+/* exactly-once-write: at most one at any time, exactly one after recovery.
+ * link: sim/oracle sim/oracle_ledger sim/oracle_ledger_envelopes sim/oracle_ledger_faults
+ * link: sim/oracle_testkit sim/journal sim/engine/store sim/arena sim/lane sinks/base/units
+ * link: sim/oracle_exactly_once_write sim/oracle_once sim/oracle_excuse
+ */
+#include "sim/oracle_testkit.h"
+#include "sinks/base/test.h"
+
+static void prepare(struct kit *kit)
+{
+    kit_init(kit, &oracle_exactly_once_write);
+    kit->facts.staged = true;
+    kit_start(kit);
+    kit_accept(kit, 1, 1);
+    kit_stage(kit, 1, 21);
+    (void)kit_checkpoint(kit, 1, (uint32_t[]){21, 0});
+    kit_envelope(kit, HOST_COMMIT_REQUEST, 21);
+}
+
+static void committed_once_over_a_restore_is_fine(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_deliver(&kit, 1, 21, 11);
+    kit_restart(&kit, 1);
+    kit_envelope(&kit, HOST_RESTORED, 21);
+    kit_envelope(&kit, HOST_COMMIT_REQUEST, 21);
+    kit_answer(&kit, kit_send(&kit, kit_committer, 21));
+    kit_effect(&kit, WORLD_REMOVED, 0, 11, 0);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_OK);
+}
+
+/* Goal: mutant m-cs-03: after a lost answer the restored envelope is created under a new name. */
+static void a_second_creation_is_a_violation(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_deliver(&kit, 1, 21, 11);
+    kit_restart(&kit, 1);
+    kit_envelope(&kit, HOST_RESTORED, 21);
+    kit_deliver(&kit, 1, 22, 12);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_VIOLATION);
+}
+
+static void a_covered_record_without_an_effect_is_a_violation(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_VIOLATION);
+    assert_int_equal(kit_finding(&kit)->subject, 1);
+    assert_int_equal(kit_finding(&kit)->position, kit.journal.count - 1);
+}
+
+/* Goal: a record whose staging was rolled back is owed nothing. */
+static void an_uncovered_record_is_owed_nothing(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_deliver(&kit, 1, 21, 11);
+    kit_accept(&kit, 2, 2);
+    kit_stage(&kit, 2, 22);
+    kit_restart(&kit, 1);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_OK);
+}
+
+TEST_MAIN(oracle_exactly_once_write,
+          TEST(committed_once_over_a_restore_is_fine),
+          TEST(a_second_creation_is_a_violation),
+          TEST(a_covered_record_without_an_effect_is_a_violation),
+          TEST(an_uncovered_record_is_owed_nothing))
