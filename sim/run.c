@@ -215,7 +215,7 @@ static bool read_entries(struct run *run)
             run->effects++;
         } else if (entry->kind == HOST_CHECKPOINT_COMPLETED) {
             run->checkpoints_completed++;
-        } else if (entry->kind == HOST_INJECTED) {
+        } else if (entry->kind == HOST_JOB_STOPPED && entry->code == STOP_CAUSE_CRASH) {
             run->crash_open = true;
         } else if (entry->kind == HOST_JOB_STARTED && run->crash_open) {
             run->crash_open = false;

@@ -56,11 +56,11 @@ struct half {
     uint8_t phase; /* last tapped */
     bool opened;
     bool busy;
-    bool closing; /* CLOSE was sent */
-    bool gone;    /* closed, crashed or forced: no step any more */
+    bool close_due; /* CLOSE is on its way */
+    bool closing;   /* CLOSE was told */
+    bool gone;      /* closed, crashed or forced: no step any more */
     bool failed;
     bool zombie;
-    bool zombie_starts; /* survives its attempt's end */
     bool barrier_open;
     bool commit_running;
     bool record_open; /* a record without an answer */

@@ -118,7 +118,8 @@ static void apply_send(struct half *half, const struct port_envelope *envelope)
 {
     struct job *job = half->job;
     if (envelope->kind == PORT_CANCEL) {
-        if (!link_cancel(job->link, half->number, envelope->request)) {
+        /* What reached a half after it failed was never told to it. */
+        if (!link_cancel(job->link, half->number, envelope->request) && !half->failed) {
             half_broke(half, CONTRACT_UNKNOWN_REQUEST, envelope->request);
         }
         return;
@@ -420,7 +421,7 @@ void half_tell(struct half *half, enum sink_event_kind kind, uint64_t checkpoint
 bool half_is_idle(const struct half *half)
 {
     return half->opened && !half->busy && !half->barrier_open && !half->record_open &&
-           !half->commit_running && !half->closing && !half->failed && !half->gone;
+           !half->commit_running && !half->close_due && !half->failed && !half->gone;
 }
 
 void half_kill(struct half *half)
@@ -447,14 +448,15 @@ void half_kill(struct half *half)
 
 void half_close(struct half *half)
 {
-    CHECK(!half->closing);
-    half->closing = true;
+    CHECK(!half->close_due);
+    half->close_due = true;
     (void)job_schedule(
         half->job, half->node, ENGINE_CLOSE, world_now(half->job->world), half->number, 0);
 }
 
 static void send_close(struct half *half)
 {
+    half->closing = true;
     note_half(half, HOST_CLOSE, 0, 0);
     nanos bound =
         half->job->config->close_bound == 0 ? SECONDS(180) : half->job->config->close_bound;

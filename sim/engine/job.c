@@ -347,11 +347,12 @@ static void go_down(struct job *job)
         job->config->restart != JOB_RESTART_NONE && (job->config->restart_attempts == UINT32_MAX ||
                                                      job->restarts < job->config->restart_attempts);
     job->stop = STOP_DOWN;
-    if (!left) {
+    bool injected = job->stop_cause == STOP_CAUSE_CRASH;
+    if (!left && !injected) {
         fail_for_good(job);
         return;
     }
-    job->restarts++;
+    job->restarts += injected ? 0 : 1;
     job->restarts_after_heal += job->healed ? 1 : 0;
     nanos due = nanos_add(world_now(job->world), restart_delay(job));
     if (due < job->down_until && !job->healed) {
@@ -526,11 +527,53 @@ static void lose_victim(struct job *job, uint32_t node, bool zombie)
     lose_task(job, 0, zombie);
 }
 
+static nanos oldest_of(nanos oldest, const struct stored_request *const *requests, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        oldest = requests[i]->staged_at < oldest ? requests[i]->staged_at : oldest;
+    }
+    return oldest;
+}
+
+/* When the oldest envelope was staged that a restore may have to send; now when there is none. */
+static nanos oldest_staged(const struct job *job)
+{
+    nanos oldest = world_now(job->world);
+    for (uint32_t i = 0; i < job->committer_count; i++) {
+        const struct committer *committer = &job->committers[i];
+        oldest = oldest_of(oldest,
+                           (const struct stored_request *const *)committer->requests,
+                           committer->request_count);
+    }
+    if (job->store->latest_completed == 0) {
+        return oldest;
+    }
+    const struct stored_checkpoint *stored = store_get(job->store, job->store->latest_completed);
+    for (uint32_t i = 0; i < stored->collection_count; i++) {
+        oldest = oldest_of(
+            oldest, stored->collections[i].requests, stored->collections[i].request_count);
+    }
+    return oldest;
+}
+
+/* The class "before the window" ends before the window of what is pending, however often the job has
+ * been down already; it is never shorter than the shortest one. */
+static nanos downtime_of(const struct job *job, enum job_downtime class)
+{
+    nanos length = job->config->downtime[class];
+    if (class != DOWNTIME_BEFORE_WINDOW) {
+        return length;
+    }
+    nanos left = nanos_sub(nanos_add(oldest_staged(job), length), world_now(job->world));
+    nanos least = job->config->downtime[DOWNTIME_SHORT];
+    return left > least ? left : least;
+}
+
 static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
 {
     struct world *world = job->world;
     bool zombie = outcome.what == CRASH_LOST_CONTACT && has_room_for_zombie(job);
-    nanos length = job->config->downtime[outcome.downtime];
+    nanos length = downtime_of(job, (enum job_downtime)outcome.downtime);
     nanos down = zombie ? job->config->downtime[DOWNTIME_SHORT] : length;
     job->down_until = nanos_add(world_now(world), down);
     job->zombie_for = zombie ? length : 0;

@@ -66,7 +66,8 @@ struct job_config {
     uint32_t commit_retries; /* of RETRY_LATER; 0: 10 */
     /* restarts */
     uint8_t restart;           /* enum job_restart */
-    uint32_t restart_attempts; /* restarts allowed; UINT32_MAX unbounded */
+    uint32_t restart_attempts; /* restarts allowed after failures of the job's own making; an
+                                  injected crash uses none up. UINT32_MAX unbounded */
     nanos restart_delay;
     nanos restart_delay_max;
     nanos detection_delay;          /* from a crash to its being noticed */

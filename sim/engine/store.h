@@ -13,6 +13,7 @@ struct stored_request {
     uint64_t identity;                  /* digest_bytes of header.identity */
     uint64_t value;                     /* digest_bytes of data */
     record_id record;
+    nanos staged_at;     /* virtual time at which the writer handed it over */
     uint32_t checkpoint; /* whose barrier it came with */
 };
 

@@ -343,6 +343,7 @@ store_request(struct task *task, const struct sink_committable *item, uint32_t c
         .identity = digest_bytes(item->header.identity),
         .value = digest_bytes(item->data),
         .record = (record_id)item->token,
+        .staged_at = world_now(job->world),
         .checkpoint = checkpoint};
     request->request.header.identity = job_copy(job, item->header.identity);
     return request;
