@@ -189,13 +189,25 @@ void link_event(struct link *link, const struct sched_event *event)
     }
 }
 
+/* What a paused process held back leaves now; a deadline that counts from leaving moves along. */
+static void leave_now(struct link_call *call, nanos now)
+{
+    if (!call->deadline_is_absolute) {
+        call->deadline -= call->leaves - now;
+    }
+    call->leaves = now;
+}
+
 /* In order of sending, so that what lands now lands in that order. */
 static void land_delayed(struct link *link)
 {
     const nanos now = world_now(link->world);
     for (struct list_link *at = list_first(&link->delayed); at != NULL;
          at = list_next(&link->delayed, at)) {
-        const struct link_call *call = LIST_ITEM(at, struct link_call, of_delayed);
+        struct link_call *call = LIST_ITEM(at, struct link_call, of_delayed);
+        if (call->is_paused) {
+            leave_now(call, now);
+        }
         if (call->effect_event != SCHED_NONE) {
             sched_move(link->world->sched, call->effect_event, now);
             COVER(link->world, "link.landed_by_heal");
@@ -203,15 +215,48 @@ static void land_delayed(struct link *link)
     }
 }
 
+static void end_pauses(struct link *link)
+{
+    const nanos now = world_now(link->world);
+    for (uint32_t i = 0; i < link->world->node_count; i++) {
+        struct world_node *node = &link->world->nodes[i];
+        if (link->paused_until[i] > now) {
+            link->paused_until[i] = now;
+            node->cpu_free_at = node->cpu_free_at < now ? node->cpu_free_at : now;
+        }
+    }
+}
+
+/* Answers that waited for the end of a pause. */
+static void release_held(struct link *link, struct link_sender *sender)
+{
+    for (struct list_link *at = list_first(&sender->waiting); at != NULL;
+         at = list_next(&sender->waiting, at)) {
+        const struct link_call *call = LIST_ITEM(at, struct link_call, of_sender);
+        if (call->is_held && call->answer_event != SCHED_NONE) {
+            sched_move(link->world->sched, call->answer_event, world_now(link->world));
+        }
+    }
+}
+
+static void end_outages(struct link_service *service)
+{
+    for (uint32_t id = 0; service->methods != NULL && id <= service->method_id_max; id++) {
+        service->methods[id].burst_left = 0;
+    }
+}
+
 void link_heal(struct link *link)
 {
     for (uint32_t i = 0; i < link->service_count; i++) {
-        for (uint32_t id = 0;
-             link->services[i].methods != NULL && id <= link->services[i].method_id_max;
-             id++) {
-            link->services[i].methods[id].burst_left = 0;
+        end_outages(&link->services[i]);
+    }
+    end_pauses(link);
+    land_delayed(link);
+    for (uint32_t i = 0; i < link->sender_capacity; i++) {
+        if (link->senders[i] != NULL) {
+            release_held(link, link->senders[i]);
         }
     }
-    land_delayed(link);
     link_stream_heal(link);
 }

@@ -32,8 +32,22 @@ struct link *link_create(struct world *world,
                          void *receiver_context);
 
 /* Send an envelope from a node. Clones what it needs before it returns, draws the fate, notes
- * WIRE_ISSUED. sender is an opaque handle given back with answers; it must be unique per half and
- * life. Returns the world-wide request number. */
+ * WIRE_ISSUED (of calls and messages of a stream). sender is an opaque handle given back with
+ * answers; it must be unique per half and life. Returns the world-wide request number, 0 when
+ * nothing was sent (a cancel, or a half-close of a stream that is over).
+ *
+ * What becomes of it (X-05 fixes which codes leave the caller in doubt):
+ *   - its answer is one event, or its timeout is: UNKNOWN, DEADLINE_EXCEEDED;
+ *   - an absolute deadline that passes before it leaves: WIRE_EXPIRED, and an ERROR of the client;
+ *   - a drawn pause stops the whole node: nothing leaves it or reaches it until its end, and its
+ *     processor is taken (cpu_free_at). Whoever dies in a pause never sends what waited.
+ * Every request that was noted as issued ends in one of WIRE_ANSWERED, WIRE_DROPPED, or, for a
+ * message of a stream, WIRE_CANCELLED.
+ *
+ * On a stream, messages take effect and are answered in order. One that is lost, cut or applied
+ * later kills the connection: messages behind it have no effect, and PORT_STREAM_END (request 0)
+ * answers all that are open. An effect that outlives its connection lands at the latest when the
+ * same lane opens the next connection on the same channel. */
 uint32_t link_send(struct link *link,
                    uint32_t node,
                    uint32_t sender,
@@ -44,11 +58,12 @@ uint32_t link_send(struct link *link,
 /* Forget a sender: its answers are dropped from now on (WIRE_DROPPED); effects still land. */
 void link_forget(struct link *link, uint32_t sender);
 
-/* Cancel one request, best effort: the effect may still happen, no answer is delivered. False when
- * the sender has no such request pending. */
+/* Cancel one request, best effort: the effect may still happen, no answer is delivered. The request
+ * that opened a stream stands for the whole of it. False when the sender has no such request
+ * pending. */
 bool link_cancel(struct link *link, uint32_t sender, uint64_t sender_request);
 
-/* Requests of a sender that have no answer yet. */
+/* Calls and messages of a sender that have no answer yet. */
 uint32_t link_pending(const struct link *link, uint32_t sender);
 
 /* Effects that may still happen: drained before the end checks. */
@@ -57,7 +72,9 @@ uint32_t link_effects_pending(const struct link *link);
 /* Handle an event of the link's. */
 void link_event(struct link *link, const struct sched_event *event);
 
-/* Faults are over: drawn delays are cancelled: late effects land now, outages end. */
+/* Faults are over: outages and pauses end, drawn delays are cancelled, late effects land now, in
+ * order of sending. Call fault_heal first. What a host scheduled for the end of a pause is its own
+ * to move. */
 void link_heal(struct link *link);
 
 /* Push a message, or the end, to the sender of an open stream that the model was told of, by the
@@ -65,8 +82,7 @@ void link_heal(struct link *link);
  * theirs. */
 bool link_push(struct link *link, uint64_t stream, const struct model_reply *reply);
 
-/* When a node's process runs again after a drawn pause; now when it is not paused. A pause also
- * takes the node's processor (cpu_free_at). */
+/* When a node's process runs again after a drawn pause; now when it is not paused. */
 nanos link_node_free_at(const struct link *link, uint32_t node);
 
 extern const struct choice_site link_sites[];

@@ -103,6 +103,7 @@ struct link_call {
     bool waits;     /* on the sender's list */
     bool cancelled; /* does not wait any more; its answer is noted as dropped */
     bool is_paused; /* has not left its process */
+    bool is_held;   /* its answer waits for the end of a pause */
     bool may_take_effect;
     bool is_delayed; /* on the link's list of drawn delays */
     nanos leaves;
@@ -135,6 +136,7 @@ struct link_stream {
     bool half_closed; /* by the sender */
     bool is_drained;  /* the service has seen all of it and the half-close */
     bool is_cut;      /* no message sent from now on takes effect; the end is on its way */
+    bool is_held;     /* its oldest answer waits for the end of a pause */
     bool ended;       /* the sender has the end, or wants nothing any more */
     nanos deadline;
     nanos effect_due;               /* no later message takes effect before */

@@ -163,7 +163,8 @@ static void answer_arrives(struct link *link, struct link_stream *stream)
 {
     const nanos now = world_now(link->world);
     const nanos free_at = link_node_free_at(link, stream->node);
-    if (free_at > now) {
+    stream->is_held = free_at > now;
+    if (stream->is_held) {
         stream->answer_event =
             link_schedule(link, free_at, stream->node, LINK_STREAM_ANSWER, stream->self);
         return;
@@ -473,12 +474,17 @@ void link_stream_heal(struct link *link)
     for (struct list_link *at = list_first(&link->open_streams); at != NULL;
          at = list_next(&link->open_streams, at)) {
         struct link_stream *stream = LIST_ITEM(at, struct link_stream, of_link);
-        if (stream->effect_event == SCHED_NONE || link_node_free_at(link, stream->node) > now) {
+        if (stream->is_held && stream->answer_event != SCHED_NONE) {
+            sched_move(link->world->sched, stream->answer_event, now);
+        }
+        if (stream->effect_event == SCHED_NONE) {
             continue;
         }
         for (struct list_link *each = list_first(&stream->in_flight); each != NULL;
              each = list_next(&stream->in_flight, each)) {
-            LIST_ITEM(each, struct link_call, of_stream)->due = now;
+            struct link_call *call = LIST_ITEM(each, struct link_call, of_stream);
+            call->due = now;
+            call->leaves = call->leaves < now ? call->leaves : now;
         }
         stream->effect_due = now;
         sched_move(link->world->sched, stream->effect_event, now);

@@ -474,6 +474,26 @@ static void a_paused_process_hears_no_stream_and_its_death_unsends(void **state)
     close_clean(&toy);
 }
 
+static void heal_ends_a_pause_of_a_stream(void **state)
+{
+    (void)state;
+    struct toy toy;
+    open_default(&toy);
+    feed_some(&toy, 1, STREAM, 1);
+    toy_pin(&toy, toy_link_site("link.pause"), 0, 3);
+    (void)toy_add(&toy, 1, 50, 100, SECONDS(10));
+    (void)toy_feed(&toy, 1, 2, STREAM, 2);
+    toy_half_close(&toy, 1, 3, STREAM);
+    toy_run_until(&toy, SECONDS(5));
+    assert_int_equal(toy.state->total, 1);
+    assert_int_equal(toy.heard_count, 0);
+    link_heal(toy.link);
+    toy_run_until(&toy, SECONDS(5));
+    assert_int_equal(toy.state->total, 103);
+    assert_int_equal(toy.heard_count, 4);
+    close_clean(&toy);
+}
+
 static void a_service_may_push_until_the_connection_is_gone(void **state)
 {
     (void)state;
@@ -562,5 +582,6 @@ TEST_MAIN(link_stream,
           TEST(cancelling_a_stream_by_its_opening_drops_all_answers),
           TEST(cancelling_one_message_keeps_the_others),
           TEST(a_paused_process_hears_no_stream_and_its_death_unsends),
+          TEST(heal_ends_a_pause_of_a_stream),
           TEST(a_service_may_push_until_the_connection_is_gone),
           TEST(one_seed_gives_one_trace_and_leaves_nothing_behind))

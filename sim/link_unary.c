@@ -124,6 +124,7 @@ uint32_t link_call_send(struct link *link,
     link_call_issue(link, call);
     if (call->leaves > world_now(link->world)) {
         call->is_paused = true;
+        link_call_delay(link, call);
         call->effect_event = link_schedule(link, call->leaves, call->node, LINK_LEAVE, call->self);
     } else {
         depart(link, call);
@@ -276,7 +277,8 @@ static void deliver(struct link *link, struct link_call *call, struct link_reply
 static bool is_held_back(struct link *link, struct link_call *call, enum link_what what)
 {
     const nanos free_at = link_node_free_at(link, call->node);
-    if (free_at == world_now(link->world)) {
+    call->is_held = free_at > world_now(link->world);
+    if (!call->is_held) {
         return false;
     }
     call->answer_event = link_schedule(link, free_at, call->node, what, call->self);

@@ -12,7 +12,9 @@
 #include "sinks/port/port.h"
 #include "sinks/sink.h"
 
-/* What a fate does to a call (DESIGN section 3). */
+/* What a fate does to a call (DESIGN section 3). On a stream, REQUEST_LOST and ANSWER_LOST kill the
+ * connection silently (its end is heard after link_options.deadline_default), APPLIED_LATER kills it
+ * and lets the message land later; REFUSED, AMBIGUOUS and WRAPPED answer inside the stream. */
 enum fate_action {
     FATE_DELIVERED = 0,
     FATE_REQUEST_LOST,    /* no effect; the caller times out */
