@@ -45,19 +45,6 @@ reader_file(struct scenario_store *memory, const char *path, size_t size_max, st
 
 /* --- from bytes ---------------------------------------------------------------------------------- */
 
-/* The text of jansson's message ends in the bytes it stopped at; position and cause are enough. */
-static enum err parse_error(struct reader *reader, const json_error_t *error)
-{
-    const bool is_cut = json_error_code(error) == json_error_premature_end_of_input;
-    char place[READER_PATH_SIZE];
-    (void)snprintf(place, sizeof(place), "line %d, column %d", error->line, error->column);
-    return reader_say(reader,
-                      is_cut ? ERR_TRUNCATED : ERR_INVALID,
-                      place,
-                      "%s; allowed: JSON (RFC 8259), each key once",
-                      error->text);
-}
-
 static enum err check_version(struct reader *reader, json_t *root)
 {
     json_t *schema = json_object_get(root, "schema");
@@ -74,12 +61,12 @@ static enum err fill(struct reader *reader,
                      const struct scenario_options *options,
                      struct scenario *scenario)
 {
-    json_error_t error;
-    json_t *root = json_loadb((const char *)json.data, json.size, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL) {
-        return parse_error(reader, &error);
+    json_t *root = NULL;
+    enum err err = reader_parse(reader, json, 1, &root);
+    if (err != ERR_OK) {
+        return err;
     }
-    enum err err = check_version(reader, root);
+    err = check_version(reader, root);
     struct fields *fields = scenario_take(reader->memory, sizeof(*fields));
     if (err == ERR_OK && fields == NULL) {
         err = reader_out_of_memory(reader);
@@ -110,9 +97,7 @@ enum err scenario_create(struct bytes json,
     made->memory = store;
     (void)snprintf(made->name, sizeof(made->name), "%s", options->name);
     fault->message[0] = '\0';
-    /* An empty input may come without memory, which the parser does not take. */
-    const struct bytes source = json.size == 0 ? BYTES_LITERAL("") : json;
-    const enum err err = fill(&reader, source, options, made);
+    const enum err err = fill(&reader, json, options, made);
     if (err != ERR_OK) {
         CHECK(fault->message[0] != '\0');
         scenario_destroy(made);

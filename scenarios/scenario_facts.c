@@ -11,12 +11,13 @@
  *   safety bound     = (emission + restart + longest downtime) * (crashes + 1) + 4 * pace + residence
  *   liveness bound   = (emission + work + restart + 4 * pace) * (restarts after heal + 1)
  *                      + late effect + 1 min for the services' own pace
- *   fault-free bound = 2 * pace + waves * (4 legs + service time) + 1 s
+ *   fault-free bound = 2 * pace + waves * (4 legs + service time) + residence + restart delay + 1 s:
+ *                      what an earlier fault left behind is over by then, too
  *
  *   clock  = 2 * largest clock error: of who staged and of who sends
  *   window = the sink's recovery window, or the protection of names if it declares none
  *   request        = request timeout (or the late effect, if longer) + 2 legs + 1 s
- *   before window  = window - clock - fault-free bound - most faults * pace - 2 * residence - restart,
+ *   before window  = window - clock - fault-free bound - most faults * pace - residence - restart,
  *                    so that other faults before and after the crash do not use the window up
  *   after window   = window + clock + request timeout + 1 min
  *   after release  = longest release + clock + request timeout + 10 min
@@ -79,8 +80,9 @@ static struct lengths lengths_of(const struct run_config *config,
     lengths.work = nanos_mul(windows->residence, lengths.waves);
     const nanos trip =
         nanos_add(nanos_mul(config->link.latency_least, 4), config->link.service_time);
-    lengths.fault_free = nanos_add(nanos_mul(lengths.pace, 2),
-                                   nanos_add(nanos_mul(trip, lengths.waves), SECONDS(1)));
+    lengths.fault_free = nanos_add(nanos_mul(lengths.pace, 2), nanos_mul(trip, lengths.waves));
+    lengths.fault_free = nanos_add(lengths.fault_free, nanos_add(windows->residence, SECONDS(1)));
+    lengths.fault_free = nanos_add(lengths.fault_free, longest_delay(job));
     return lengths;
 }
 
@@ -95,7 +97,7 @@ static nanos before_window(const struct run_config *config,
     nanos taken = nanos_mul((nanos)job->clock_offset_max, 2);
     taken = nanos_add(taken, lengths->fault_free);
     taken = nanos_add(taken, nanos_mul(lengths->pace, config->faults.cap_total));
-    taken = nanos_add(taken, nanos_mul(windows->residence, 2));
+    taken = nanos_add(taken, windows->residence);
     taken = nanos_add(taken, lengths->restart);
     const nanos left = nanos_sub(window, taken);
     return left > job->restart_delay ? left : 0;

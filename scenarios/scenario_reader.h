@@ -70,6 +70,12 @@ void reader_seen(json_t *json, char seen[READER_SEEN_SIZE]);
 /* Append names to text of size capacity, separated by ", ", as far as they fit. */
 void reader_list_names(const char *const *names, char *text, size_t capacity);
 
+/* Parse JSON strictly: no key twice, no deep nesting. Messages count lines from first_line. The
+ * caller gives *root back.
+ * ERR_OK, ERR_INVALID, ERR_TRUNCATED. */
+MUST_USE enum err
+reader_parse(struct reader *reader, struct bytes json, uint32_t first_line, json_t **root);
+
 /* --- values -------------------------------------------------------------------------------------- */
 
 enum field_type {

@@ -118,6 +118,63 @@ static enum err reject_type(struct reader *reader, const char *path, json_t *jso
     return reader_reject(reader, ERR_INVALID, path, seen, "%s", what);
 }
 
+/* --- JSON ---------------------------------------------------------------------------------------- */
+
+/* The deepest that any file of ours nests is 4. The parser recurses once per level, so what is
+ * deeper is refused before it is parsed. */
+#define JSON_DEPTH_MAX 16
+
+/* Whether objects and lists nest deeper than allowed, leaving out what stands in strings. */
+static bool is_too_deep(struct bytes json)
+{
+    uint32_t depth = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < json.size; i++) {
+        const uint8_t byte = json.data[i];
+        if (in_string) {
+            i += byte == '\\' ? 1 : 0;
+            in_string = byte != '"';
+        } else if (byte == '"') {
+            in_string = true;
+        } else if (byte == '{' || byte == '[') {
+            depth++;
+            if (depth > JSON_DEPTH_MAX) {
+                return true;
+            }
+        } else if ((byte == '}' || byte == ']') && depth > 0) {
+            depth--;
+        }
+    }
+    return false;
+}
+
+enum err reader_parse(struct reader *reader, struct bytes json, uint32_t first_line, json_t **root)
+{
+    if (is_too_deep(json)) {
+        return reader_say(
+            reader, ERR_INVALID, "", "nested too deep; allowed: %d levels", JSON_DEPTH_MAX);
+    }
+    /* An empty input may come without memory, which the parser does not take. */
+    const struct bytes source = json.size == 0 ? BYTES_LITERAL("") : json;
+    json_error_t error;
+    *root = json_loadb((const char *)source.data, source.size, JSON_REJECT_DUPLICATES, &error);
+    if (*root != NULL) {
+        return ERR_OK;
+    }
+    const bool is_cut = json_error_code(&error) == json_error_premature_end_of_input;
+    char place[READER_PATH_SIZE];
+    (void)snprintf(place,
+                   sizeof(place),
+                   "line %" PRIu32 ", column %d",
+                   first_line + (uint32_t)error.line - 1,
+                   error.column);
+    return reader_say(reader,
+                      is_cut ? ERR_TRUNCATED : ERR_INVALID,
+                      place,
+                      "%s; allowed: JSON (RFC 8259), each key once",
+                      error.text);
+}
+
 /* --- numbers ------------------------------------------------------------------------------------- */
 
 static enum err read_count(struct reader *reader,

@@ -57,32 +57,24 @@ static enum err read_key(
         reader, ERR_INVALID, place, "unknown key", "key, value, split, change, time_ms");
 }
 
-static enum err parse_error(struct reader *reader, uint32_t line, const json_error_t *error)
-{
-    char place[READER_PATH_SIZE];
-    line_place(line, "", place);
-    const bool is_cut = json_error_code(error) == json_error_premature_end_of_input;
-    return reader_say(reader,
-                      is_cut ? ERR_TRUNCATED : ERR_INVALID,
-                      place,
-                      "column %d: %s; allowed: one JSON object",
-                      error->column,
-                      error->text);
-}
-
 static enum err read_line(struct reader *reader,
                           uint32_t line,
                           struct bytes text,
                           uint32_t split_count,
                           struct parsed_line *parsed)
 {
-    json_error_t error;
-    json_t *root = json_loadb((const char *)text.data, text.size, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL) {
-        return parse_error(reader, line, &error);
+    json_t *root = NULL;
+    enum err err = reader_parse(reader, text, line, &root);
+    if (err != ERR_OK) {
+        return err;
     }
     char place[READER_PATH_SIZE];
-    enum err err = ERR_OK;
+    if (!json_is_object(root)) {
+        line_place(line, "", place);
+        char seen[READER_SEEN_SIZE];
+        reader_seen(root, seen);
+        err = reader_reject(reader, ERR_INVALID, place, seen, "one JSON object");
+    }
     const char *key = NULL;
     json_t *item = NULL;
     json_object_foreach(root, key, item)

@@ -1,0 +1,396 @@
+/* The reader of claims: the same rules and messages as for scenarios. */
+#include "scenarios/claims/claims.h"
+
+#include "scenarios/scenario_reader.h"
+#include "scenarios/wiring/catalogue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLAIMS_FILE_MAX ((size_t)16 << 20)
+#define CLAIMS_MAX      10000
+
+struct claim_set {
+    struct scenario_store memory;
+    struct claim *claims;
+    uint32_t count;
+};
+
+static const char *const profile_names[] = {"documented", "observed", "adversary", NULL};
+static const char *const expected_names[] = {"fails", "holds", NULL};
+static const char *const calm_names[] = {"clean", "breaks", NULL};
+
+enum claim_field {
+    CLAIM_ID = 0,
+    CLAIM_SINK,
+    CLAIM_CONDITION,
+    CLAIM_PROPERTIES,
+    CLAIM_PROFILE,
+    CLAIM_EXPECTED,
+    CLAIM_ORACLES,
+    CLAIM_SCENARIO,
+    CLAIM_SMALL,
+    CLAIM_LAST_REQUIRED = CLAIM_SMALL,
+    CLAIM_SMALL_2X,
+    CLAIM_TWIN,
+    CLAIM_CALM,
+    CLAIM_WITNESS,
+    CLAIM_FIELD_COUNT,
+};
+
+static const struct field claim_fields[CLAIM_FIELD_COUNT] = {
+    [CLAIM_ID] = {.type = FIELD_TYPE_TEXT,
+                  .key = "id",
+                  .min = 1,
+                  .max = 31,
+                  .sentence = "the claim's stable id"},
+    [CLAIM_SINK] = {.type = FIELD_TYPE_TEXT,
+                    .key = "sink",
+                    .min = 1,
+                    .max = 64,
+                    .sentence = "name of the sink mode"},
+    [CLAIM_CONDITION] = {.type = FIELD_TYPE_TEXT,
+                         .key = "condition",
+                         .max = 400,
+                         .sentence = "under which condition it is made"},
+    [CLAIM_PROPERTIES] = {.type = FIELD_TYPE_NAMES,
+                          .key = "properties",
+                          .min = 1,
+                          .max = CLAIM_LIST_MAX,
+                          .sentence = "list of what is promised, or openly not"},
+    [CLAIM_PROFILE] = {.type = FIELD_TYPE_ENUM,
+                       .key = "profile",
+                       .names = profile_names,
+                       .sentence = "how far the services may go"},
+    [CLAIM_EXPECTED] = {.type = FIELD_TYPE_ENUM,
+                        .key = "expected",
+                        .names = expected_names,
+                        .sentence = "holds or fails"},
+    [CLAIM_ORACLES] = {.type = FIELD_TYPE_NAMES,
+                       .key = "oracles",
+                       .min = 1,
+                       .max = CLAIM_LIST_MAX,
+                       .sentence = "list of who judges"},
+    [CLAIM_SCENARIO] = {.type = FIELD_TYPE_TEXT,
+                        .key = "scenario",
+                        .min = 1,
+                        .max = 200,
+                        .sentence = "name of its main scenario"},
+    [CLAIM_SMALL] = {.type = FIELD_TYPE_TEXT,
+                     .key = "small",
+                     .min = 1,
+                     .max = 200,
+                     .sentence = "name of its small scenario"},
+    [CLAIM_SMALL_2X] = {.type = FIELD_TYPE_TEXT, .key = "small_2x", .max = 200},
+    [CLAIM_TWIN] = {.type = FIELD_TYPE_TEXT, .key = "twin", .max = 200},
+    [CLAIM_CALM] = {.type = FIELD_TYPE_ENUM, .key = "calm", .names = calm_names},
+    [CLAIM_WITNESS] = {.type = FIELD_TYPE_TEXT, .key = "witness", .max = 400},
+};
+
+struct claim_values {
+    struct field_value values[CLAIM_FIELD_COUNT];
+};
+
+static void field_place(uint32_t index, const char *key, char place[READER_PATH_SIZE])
+{
+    (void)snprintf(place,
+                   READER_PATH_SIZE,
+                   "claims[%" PRIu32 "]%s%.60s",
+                   index,
+                   key[0] == '\0' ? "" : ".",
+                   key);
+}
+
+static enum err read_key(struct reader *reader,
+                         uint32_t index,
+                         const char *key,
+                         json_t *json,
+                         struct claim_values *values)
+{
+    char place[READER_PATH_SIZE];
+    char allowed[256] = "";
+    field_place(index, key, place);
+    for (uint32_t i = 0; i < CLAIM_FIELD_COUNT; i++) {
+        if (strcmp(key, claim_fields[i].key) == 0) {
+            values->values[i].given = true;
+            return reader_value(reader, &claim_fields[i], place, json, &values->values[i]);
+        }
+        const char *const one[] = {claim_fields[i].key, NULL};
+        reader_list_names(one, allowed, sizeof(allowed));
+    }
+    return reader_reject(reader, ERR_INVALID, place, "unknown key", "%s", allowed);
+}
+
+static enum err
+read_values(struct reader *reader, uint32_t index, json_t *item, struct claim_values *values)
+{
+    char place[READER_PATH_SIZE];
+    if (!json_is_object(item)) {
+        char seen[READER_SEEN_SIZE];
+        reader_seen(item, seen);
+        field_place(index, "", place);
+        return reader_reject(reader, ERR_INVALID, place, seen, "an object");
+    }
+    for (uint32_t i = 0; i < CLAIM_FIELD_COUNT; i++) {
+        values->values[i].text = bytes_of_text("");
+    }
+    const char *key = NULL;
+    json_t *json = NULL;
+    json_object_foreach(item, key, json)
+    {
+        const enum err err = read_key(reader, index, key, json, values);
+        if (err != ERR_OK) {
+            return err;
+        }
+    }
+    for (uint32_t i = 0; i <= CLAIM_LAST_REQUIRED; i++) {
+        if (!values->values[i].given) {
+            field_place(index, claim_fields[i].key, place);
+            return reader_reject(
+                reader, ERR_INVALID, place, "missing", "%s", claim_fields[i].sentence);
+        }
+    }
+    return ERR_OK;
+}
+
+static const char *text_of(const struct claim_values *values, enum claim_field field)
+{
+    return (const char *)values->values[field].text.data;
+}
+
+static enum err
+fill_properties(struct reader *reader, const struct claim_values *values, struct claim *claim)
+{
+    json_t *list = values->values[CLAIM_PROPERTIES].json;
+    claim->property_count = (uint32_t)json_array_size(list);
+    for (uint32_t i = 0; i < claim->property_count; i++) {
+        json_t *item = json_array_get(list, i);
+        const struct bytes name = {(const uint8_t *)json_string_value(item),
+                                   json_string_length(item)};
+        struct bytes copy = {0};
+        const enum err err = reader_copy(reader, name, &copy);
+        if (err != ERR_OK) {
+            return err;
+        }
+        claim->properties[i] = (const char *)copy.data;
+    }
+    return ERR_OK;
+}
+
+static enum err fill_oracles(struct reader *reader,
+                             uint32_t index,
+                             const struct claim_values *values,
+                             struct claim *claim)
+{
+    json_t *list = values->values[CLAIM_ORACLES].json;
+    claim->oracle_count = (uint32_t)json_array_size(list);
+    for (uint32_t i = 0; i < claim->oracle_count; i++) {
+        json_t *item = json_array_get(list, i);
+        claim->oracles[i] = oracle_by_name(bytes_of_text(json_string_value(item)));
+        if (claim->oracles[i] == NULL) {
+            char place[READER_PATH_SIZE];
+            char key[32];
+            char seen[READER_SEEN_SIZE];
+            (void)snprintf(key, sizeof(key), "oracles[%" PRIu32 "]", i);
+            field_place(index, key, place);
+            reader_seen(item, seen);
+            return reader_reject(
+                reader, ERR_INVALID, place, seen, "an oracle's name, as in list oracles");
+        }
+    }
+    return ERR_OK;
+}
+
+/* What the fields must satisfy together. */
+static enum err check_claim(struct reader *reader,
+                            const struct claim_set *set,
+                            uint32_t index,
+                            const struct claim *claim)
+{
+    char place[READER_PATH_SIZE];
+    if (claims_find(set, claim->id) != NULL) {
+        field_place(index, "id", place);
+        return reader_reject(reader, ERR_INVALID, place, claim->id, "each id once");
+    }
+    const struct sink_type *sink = catalogue_sink(bytes_of_text(claim->sink));
+    if (sink == NULL || strcmp(sink->name, claim->sink) != 0) {
+        field_place(index, "sink", place);
+        return reader_reject(
+            reader, ERR_INVALID, place, claim->sink, "a sink mode's name, as in list sinks");
+    }
+    if (claim->holds != (claim->twin[0] == '\0')) {
+        field_place(index, "twin", place);
+        return reader_reject(reader,
+                             ERR_INVALID,
+                             place,
+                             claim->holds ? claim->twin : "missing",
+                             "of a claim that fails, and only there");
+    }
+    return ERR_OK;
+}
+
+static enum err
+read_claim(struct reader *reader, struct claim_set *set, uint32_t index, json_t *item)
+{
+    struct claim_values values = {0};
+    enum err err = read_values(reader, index, item, &values);
+    if (err != ERR_OK) {
+        return err;
+    }
+    struct claim *claim = &set->claims[index];
+    *claim = (struct claim){
+        .id = text_of(&values, CLAIM_ID),
+        .sink = text_of(&values, CLAIM_SINK),
+        .condition = text_of(&values, CLAIM_CONDITION),
+        .witness = text_of(&values, CLAIM_WITNESS),
+        .profile = (enum profile)values.values[CLAIM_PROFILE].number,
+        .holds = values.values[CLAIM_EXPECTED].number == 1,
+        .scenario = text_of(&values, CLAIM_SCENARIO),
+        .small = text_of(&values, CLAIM_SMALL),
+        .small_2x = text_of(&values, CLAIM_SMALL_2X),
+        .twin = text_of(&values, CLAIM_TWIN),
+        .calm = (uint8_t)values.values[CLAIM_CALM].number,
+    };
+    err = fill_properties(reader, &values, claim);
+    if (err == ERR_OK) {
+        err = fill_oracles(reader, index, &values, claim);
+    }
+    if (err == ERR_OK) {
+        err = check_claim(reader, set, index, claim);
+    }
+    set->count += err == ERR_OK ? 1 : 0;
+    return err;
+}
+
+/* --- the file ------------------------------------------------------------------------------------ */
+
+/* The members of the outermost object: schema and claims, nothing else. */
+static enum err check_root(struct reader *reader, json_t *root)
+{
+    static const struct field schema = {.type = FIELD_TYPE_COUNT, .min = 1, .max = 1};
+    if (!json_is_object(root)) {
+        return reader_say(reader, ERR_INVALID, "", "not a JSON object; allowed: one object");
+    }
+    const char *key = NULL;
+    json_t *item = NULL;
+    json_object_foreach(root, key, item)
+    {
+        if (strcmp(key, "schema") != 0 && strcmp(key, "claims") != 0) {
+            char place[READER_PATH_SIZE];
+            (void)snprintf(place, sizeof(place), "%.100s", key);
+            return reader_reject(reader, ERR_INVALID, place, "unknown key", "schema, claims");
+        }
+    }
+    json_t *version = json_object_get(root, "schema");
+    if (version == NULL) {
+        return reader_reject(reader, ERR_INVALID, "schema", "missing", "1");
+    }
+    struct field_value value = {0};
+    const enum err err = reader_value(reader, &schema, "schema", version, &value);
+    if (err != ERR_OK) {
+        return json_is_integer(version) ? ERR_VERSION : err;
+    }
+    json_t *claims = json_object_get(root, "claims");
+    if (!json_is_array(claims) || json_array_size(claims) > CLAIMS_MAX) {
+        return reader_reject(reader,
+                             ERR_INVALID,
+                             "claims",
+                             claims == NULL ? "missing" : "not a list, or too long",
+                             "a list of up to %d claims",
+                             CLAIMS_MAX);
+    }
+    return ERR_OK;
+}
+
+static enum err read_claims(struct reader *reader, struct claim_set *set, json_t *root)
+{
+    enum err err = check_root(reader, root);
+    if (err != ERR_OK) {
+        return err;
+    }
+    json_t *list = json_object_get(root, "claims");
+    const size_t count = json_array_size(list);
+    set->claims = scenario_take(&set->memory, count * sizeof(struct claim));
+    if (set->claims == NULL) {
+        return reader_out_of_memory(reader);
+    }
+    for (uint32_t i = 0; err == ERR_OK && i < count; i++) {
+        err = read_claim(reader, set, i, json_array_get(list, i));
+    }
+    return err;
+}
+
+enum err claims_create(struct bytes json,
+                       const char *name,
+                       struct claim_set **set,
+                       struct scenario_fault *fault)
+{
+    struct claim_set *made = calloc(1, sizeof(*made));
+    struct reader reader = {.name = name, .fault = fault};
+    fault->message[0] = '\0';
+    if (made == NULL) {
+        return reader_out_of_memory(&reader);
+    }
+    reader.memory = &made->memory;
+    json_t *root = NULL;
+    enum err err = reader_parse(&reader, json, 1, &root);
+    if (err == ERR_OK) {
+        err = read_claims(&reader, made, root);
+        json_decref(root);
+    }
+    if (err != ERR_OK) {
+        CHECK(fault->message[0] != '\0');
+        claims_destroy(made);
+        return err;
+    }
+    *set = made;
+    return ERR_OK;
+}
+
+enum err claims_load(const char *path, struct claim_set **set, struct scenario_fault *fault)
+{
+    struct scenario_store text = {0};
+    struct reader reader = {.name = path, .fault = fault, .memory = &text};
+    struct bytes json = {0};
+    enum err err = reader_file(&text, path, CLAIMS_FILE_MAX, &json);
+    if (err != ERR_OK) {
+        err = reader_say(&reader,
+                         err,
+                         "",
+                         "cannot be read; allowed: a file of up to %zu MiB",
+                         CLAIMS_FILE_MAX >> 20);
+    } else {
+        err = claims_create(json, path, set, fault);
+    }
+    scenario_give_all(&text);
+    return err;
+}
+
+void claims_destroy(struct claim_set *set)
+{
+    scenario_give_all(&set->memory);
+    free(set);
+}
+
+uint32_t claims_count(const struct claim_set *set)
+{
+    return set->count;
+}
+
+const struct claim *claims_at(const struct claim_set *set, uint32_t index)
+{
+    CHECK(index < set->count);
+    return &set->claims[index];
+}
+
+const struct claim *claims_find(const struct claim_set *set, const char *id)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (strcmp(set->claims[i].id, id) == 0) {
+            return &set->claims[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,55 @@
+/* Claims as data: each ties a sink mode, a condition and properties to what is expected, and names
+ * the scenarios that put it to the test. */
+#ifndef SCENARIOS_CLAIMS_CLAIMS_H
+#define SCENARIOS_CLAIMS_CLAIMS_H
+
+#include "scenarios/scenario.h"
+
+#define CLAIM_LIST_MAX 8
+
+enum claim_calm {
+    CLAIM_CALM_CLEAN = 0, /* a fails claim breaks only under some deviation */
+    CLAIM_CALM_BREAKS,    /* it breaks without any: the calm tape is the witness */
+};
+
+/* Texts are NUL-terminated and owned by the set; "" where the file has none. */
+struct claim {
+    const char *id;        /* "CT-EO-1" */
+    const char *sink;      /* name of the sink mode */
+    const char *condition; /* for people */
+    const char *witness;   /* of a fails claim: what the witness shows */
+    const char *properties[CLAIM_LIST_MAX];
+    uint32_t property_count;
+    enum profile profile; /* a holds claim is certified up to this one, a fails claim at it */
+    bool holds;           /* else a violation is to be found */
+    const struct oracle_type *oracles[CLAIM_LIST_MAX]; /* who judges; the first one finds a fails */
+    uint32_t oracle_count;
+    const char *scenario; /* at least two subtasks with eight records each, three checkpoints */
+    const char *small;    /* three records, one subtask: to be enumerated */
+    const char *small_2x; /* three records, two subtasks */
+    const char *twin;     /* of a fails claim: the same without the condition, which must hold */
+    uint8_t calm;         /* enum claim_calm */
+};
+
+struct claim_set;
+
+/* Read claims from bytes ("schema": 1, strict). name is the file's, for the fault's line. The set is
+ * owned by the caller: claims_destroy. ERR_OK, ERR_INVALID, ERR_TRUNCATED, ERR_VERSION, ERR_LIMIT. */
+MUST_USE enum err claims_create(struct bytes json,
+                                const char *name,
+                                struct claim_set **set,
+                                struct scenario_fault *fault);
+
+/* Read them from a file. Also ERR_NOT_FOUND, ERR_SYSTEM. */
+MUST_USE enum err
+claims_load(const char *path, struct claim_set **set, struct scenario_fault *fault);
+
+void claims_destroy(struct claim_set *set);
+
+uint32_t claims_count(const struct claim_set *set);
+const struct claim *claims_at(const struct claim_set *set, uint32_t index);
+
+/* The claim of an id, or NULL. */
+const struct claim *claims_find(const struct claim_set *set, const char *id);
+
+#endif
