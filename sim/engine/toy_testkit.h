@@ -57,15 +57,16 @@ enum toy_policy {
 
 struct toy_behaviour {
     /* set before the run */
-    uint8_t misdeed;   /* enum toy_misdeed */
-    uint8_t policy;    /* enum toy_policy */
-    record_id poison;  /* this record fails; 0 none */
-    uint32_t pieces;   /* state pieces that each fresh writer starts with */
-    uint32_t burst;    /* puts per record, 0: 1 */
-    nanos busy_for;    /* after each record; 0 never */
-    nanos barrier_for; /* writers answer barriers after that long */
-    nanos commit_for;  /* committers send after that long */
-    nanos open_for;    /* OPENED comes after that long */
+    uint8_t misdeed;       /* enum toy_misdeed */
+    uint8_t policy;        /* enum toy_policy */
+    record_id poison;      /* this record fails; 0 none */
+    uint32_t pieces;       /* state pieces that each fresh writer starts with */
+    uint32_t burst;        /* puts per record, 0: 1 */
+    nanos busy_for;        /* after each record; 0 never */
+    nanos barrier_for;     /* writers answer barriers after that long */
+    uint64_t barrier_slow; /* only this one, and only by the last subtask; 0: all by all */
+    nanos commit_for;      /* committers send after that long */
+    nanos open_for;        /* OPENED comes after that long */
     bool close_unanswered;
     bool never_answers_barrier;
     uint8_t signal;        /* enum sink_signal for the first signal_times requests */
