@@ -58,6 +58,7 @@ struct half {
     bool busy;
     bool close_due; /* CLOSE is on its way */
     bool closing;   /* CLOSE was told */
+    bool closed;    /* CLOSED was said in the step that is carried out */
     bool gone;      /* closed, crashed or forced: no step any more */
     bool failed;
     bool zombie;

@@ -124,9 +124,9 @@ static void apply_send(struct half *half, const struct port_envelope *envelope)
         }
         return;
     }
-    if (half->closing) {
+    if (half->closing || half->closed) {
         half_broke(half,
-                   half->gone ? CONTRACT_SEND_AFTER_CLOSED : CONTRACT_SEND_AFTER_CLOSE,
+                   half->closed ? CONTRACT_SEND_AFTER_CLOSED : CONTRACT_SEND_AFTER_CLOSE,
                    envelope->request);
     }
     (void)link_send(job->link, half->node, half->number, half->lane, half->attempt, envelope);
@@ -268,9 +268,14 @@ static void apply_commit(struct half *half, const struct sink_effect *effect)
 static void apply_closed(struct half *half)
 {
     note_half(half, HOST_CLOSED, 0, 0);
-    bool asked = half->closing;
+    half->closed = true;
+}
+
+/* The memory behind the effects lives until all of them are carried out. */
+static void finish_closing(struct half *half)
+{
     half_kill(half);
-    if (asked && half->attempt == half->job->attempt && !half->zombie) {
+    if (half->close_due && half->attempt == half->job->attempt && !half->zombie) {
         job_half_closed(half->job);
     }
 }
@@ -369,6 +374,9 @@ static void apply(struct half *half, const struct sink_effects *effects)
     }
     if (effects->overflowed) {
         half_broke(half, CONTRACT_EFFECTS_OVERFLOW, effects->count);
+    }
+    if (half->closed && !half->gone) {
+        finish_closing(half);
     }
     if (effects->more && !half->gone && half->more == SCHED_NONE) {
         half->more = job_schedule(
