@@ -222,12 +222,11 @@ static void apply_committables(struct half *half, struct sink_committable *first
 
 static void apply_barrier_done(struct half *half, uint64_t checkpoint)
 {
-    if (!half->barrier_open) {
-        half_broke(half, CONTRACT_BARRIER_DONE_WITHOUT_BARRIER, checkpoint);
-        return;
-    }
-    if (checkpoint != half->barrier) {
-        half_broke(half, CONTRACT_TWO_BARRIER_ANSWERS, checkpoint);
+    bool again = !half->barrier_open && half->barrier != 0 && checkpoint == half->barrier;
+    if (!half->barrier_open || checkpoint != half->barrier) {
+        half_broke(half,
+                   again ? CONTRACT_TWO_BARRIER_ANSWERS : CONTRACT_BARRIER_DONE_WITHOUT_BARRIER,
+                   checkpoint);
         return;
     }
     half->barrier_open = false;
