@@ -72,6 +72,7 @@ struct half {
     sched_handle timer;
     sched_handle more;
     sched_handle close_bound;
+    struct half *peer_or_null; /* of a writer its policy, of a policy its writer */
     struct task *task_or_null;
     struct committer *committer_or_null; /* of a committer half */
 };
@@ -262,8 +263,8 @@ void task_run(struct task *task);
 void task_progress(struct task *task); /* after a step: mails, opening, schedule */
 void task_barrier_done(struct task *task, uint64_t checkpoint);
 void task_stage(struct task *task, struct sink_committable *first);
-void task_policy_handle(struct task *task, const struct sink_effect *effect);
-void task_mail(struct task *task, enum sink_event_kind kind, uint64_t token, uint32_t reason);
+void task_policy_handle(struct half *writer, const struct sink_effect *effect);
+void task_mail(struct half *policy, enum sink_event_kind kind, uint64_t token, uint32_t reason);
 bool task_is_done(const struct task *task); /* idle, nothing waits */
 
 /* source.c */

@@ -155,32 +155,48 @@ static void apply_timer(struct half *half, nanos min, nanos max)
     half->timer = job_schedule(half->job, half->node, ENGINE_TIMER, due, half->number, 0);
 }
 
+/* What only the writer, or only its policy, may say. */
+static bool speaks_as(struct half *half, enum half_role role, uint64_t detail)
+{
+    if (half->role != role) {
+        half_broke(half, CONTRACT_UNKNOWN_TOKEN, detail);
+    }
+    return half->role == role;
+}
+
 static void apply_failed_record(struct half *half, const struct sink_effect *effect)
 {
     uint64_t token = effect->u.failed.token;
+    if (!speaks_as(half, HALF_WRITER, token)) {
+        return;
+    }
     if (half->record_open && (record_id)token == half->record) {
         half->record_open = false;
     }
     note_record(half, HOST_RECORD_FAILED, token, effect->u.failed.reason);
-    task_policy_handle(half->task_or_null, effect);
+    task_policy_handle(half, effect);
 }
 
 static void apply_policy_flush(struct half *half)
 {
-    half_tell(half->task_or_null->policy, SINK_EVENT_FLUSH, 0);
+    if (speaks_as(half, HALF_WRITER, 0)) {
+        half_tell(half->peer_or_null, SINK_EVENT_FLUSH, 0);
+    }
 }
 
 static void apply_policy_verdict(struct half *half, const struct sink_effect *effect)
 {
-    struct task *task = half->task_or_null;
+    if (!speaks_as(half, HALF_POLICY, 0)) {
+        return;
+    }
     if (effect->kind == SINK_EFFECT_POLICY_DROPPED) {
         note_record(half, HOST_DROPPED, effect->u.token, 0);
-        task_mail(task, SINK_EVENT_POLICY_DROPPED, effect->u.token, 0);
+        task_mail(half, SINK_EVENT_POLICY_DROPPED, effect->u.token, 0);
     } else if (effect->kind == SINK_EFFECT_POLICY_FLUSHED) {
         note_half(half, HOST_POLICY_FLUSHED, 0, 0);
-        task_mail(task, SINK_EVENT_POLICY_FLUSHED, 0, 0);
+        task_mail(half, SINK_EVENT_POLICY_FLUSHED, 0, 0);
     } else {
-        task_mail(task, SINK_EVENT_POLICY_FAILED, effect->u.failed.token, effect->u.failed.reason);
+        task_mail(half, SINK_EVENT_POLICY_FAILED, effect->u.failed.token, effect->u.failed.reason);
     }
 }
 
@@ -409,7 +425,7 @@ void half_step(struct half *half, const struct sink_event *event)
     half->type->step(half->state, &at, event, effects);
     apply(half, effects);
     job->depth--;
-    if (job->depth == 0) {
+    if (job->depth == 0 && half->attempt == job->attempt) {
         if (half->task_or_null != NULL) {
             task_progress(half->task_or_null);
         } else if (half->committer_or_null != NULL) {

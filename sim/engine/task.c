@@ -37,6 +37,8 @@ static void open_writer(struct task *task)
     task->writer =
         half_create(job, job->config->sink->writer, HALF_WRITER, task->node, task->index);
     task->writer->task_or_null = task;
+    task->writer->peer_or_null = task->policy;
+    task->policy->peer_or_null = task->writer;
     if (task->writer->failed || task->policy->failed) {
         job_fail(job, STOP_CAUSE_SINK, SINK_REASON_MEMORY);
         return;
@@ -307,10 +309,14 @@ void task_progress(struct task *task)
     task_schedule(task);
 }
 
-void task_mail(struct task *task, enum sink_event_kind kind, uint64_t token, uint32_t reason)
+void task_mail(struct half *policy, enum sink_event_kind kind, uint64_t token, uint32_t reason)
 {
+    struct task *task = policy->task_or_null;
+    if (policy->attempt != task->attempt) {
+        return; /* the task is another's by now: a zombie's writer waits for ever */
+    }
     if (task->mail_count == TASK_MAIL_MAX) {
-        half_broke(task->policy, CONTRACT_EFFECTS_OVERFLOW, TASK_MAIL_MAX);
+        half_broke(policy, CONTRACT_EFFECTS_OVERFLOW, TASK_MAIL_MAX);
         return;
     }
     uint32_t at = (task->mail_head + task->mail_count) % TASK_MAIL_MAX;
@@ -318,19 +324,20 @@ void task_mail(struct task *task, enum sink_event_kind kind, uint64_t token, uin
     task->mail_count++;
 }
 
-void task_policy_handle(struct task *task, const struct sink_effect *effect)
+void task_policy_handle(struct half *writer, const struct sink_effect *effect)
 {
+    const struct source_log *log = writer->job->config->log;
     record_id record = (record_id)effect->u.failed.token;
-    if (record == 0 || record > task->job->config->log->record_count) {
+    if (record == 0 || record > log->record_count) {
         return;
     }
     struct sink_event event = {.kind = SINK_EVENT_HANDLE};
-    event.u.handle.record = task->job->config->log->records[record - 1].record;
+    event.u.handle.record = log->records[record - 1].record;
     event.u.handle.record.token = effect->u.failed.token;
     event.u.handle.payload = effect->u.failed.payload;
     event.u.handle.destination = effect->u.failed.destination;
     event.u.handle.reason = effect->u.failed.reason;
-    half_step(task->policy, &event);
+    half_step(writer->peer_or_null, &event);
 }
 
 static struct stored_request *
