@@ -40,6 +40,8 @@ static void open_writer(struct task *task)
     task->writer->peer_or_null = task->policy;
     task->policy->peer_or_null = task->writer;
     if (task->writer->failed || task->policy->failed) {
+        half_kill(task->writer); /* OPEN is the first event of a life: they get no CLOSE either */
+        half_kill(task->policy);
         job_fail(job, STOP_CAUSE_SINK, SINK_REASON_MEMORY);
         return;
     }
@@ -278,7 +280,12 @@ void task_run(struct task *task)
 static void send_mails(struct task *task)
 {
     task->mailing = true;
-    while (task->mail_count > 0) {
+    for (uint32_t sent = 0; task->mail_count > 0; sent++) {
+        if (sent == 2 * TASK_MAIL_MAX) { /* each verdict brings on the next */
+            half_broke(task->writer, CONTRACT_EFFECTS_OVERFLOW, sent);
+            task->mail_count = 0;
+            break;
+        }
         struct task_mail mail = task->mails[task->mail_head];
         task->mail_head = (task->mail_head + 1) % TASK_MAIL_MAX;
         task->mail_count--;
