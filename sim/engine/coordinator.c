@@ -22,6 +22,7 @@ static void schedule_tick(struct job *job, nanos due)
 void coordinator_start(struct job *job)
 {
     job->pending_count = 0;
+    job->coordinator_dead = false;
     job->tick_missed = false;
     job->tick = SCHED_NONE;
     if (job->config->checkpointing) {
@@ -119,7 +120,7 @@ static bool may_trigger(struct job *job)
 void coordinator_tick(struct job *job)
 {
     job->tick = SCHED_NONE;
-    if (!job_is_live(job)) {
+    if (!job_is_live(job) || job->coordinator_dead) {
         return;
     }
     nanos now = world_now(job->world);
@@ -258,7 +259,7 @@ static void note_covering(struct job *job, const struct stored_checkpoint *store
 void coordinator_complete_event(struct job *job, uint32_t checkpoint)
 {
     struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
-    if (pending == NULL) {
+    if (pending == NULL || job->coordinator_dead) {
         return;
     }
     uint32_t fate =
@@ -291,12 +292,17 @@ void coordinator_timeout(struct job *job, uint32_t checkpoint)
     struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
     if (pending != NULL) {
         pending->timeout = SCHED_NONE;
-        abort_pending(job, pending, ABORT_CAUSE_TIMEOUT);
+        if (!job->coordinator_dead) {
+            abort_pending(job, pending, ABORT_CAUSE_TIMEOUT);
+        }
     }
 }
 
 void coordinator_notice_event(struct job *job, uint32_t task, uint32_t checkpoint)
 {
+    if (job->coordinator_dead) {
+        return; /* it died before it told (C9) */
+    }
     (void)job_note(job,
                    (struct journal_entry){.kind = HOST_NOTICE,
                                           .lane = lane_make(LANE_TASK, task),

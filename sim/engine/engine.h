@@ -223,6 +223,7 @@ struct job {
     bool tick_missed;
     nanos last_completed_at;
     sched_handle tick;
+    bool coordinator_dead; /* it crashed: no checkpoint, no notice until the next attempt */
     uint32_t failures; /* since the last completed checkpoint */
     uint32_t covering; /* completed checkpoint that covers the whole log; 0 none */
     /* stopping */

@@ -591,7 +591,9 @@ static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
                 lose_half(job, job->halves[i], false);
             }
         }
-    } else if (outcome.what != CRASH_COORDINATOR) {
+    } else if (outcome.what == CRASH_COORDINATOR) {
+        job->coordinator_dead = true;
+    } else {
         lose_victim(job, node, zombie);
     }
     job->stop = STOP_NOTICING;
