@@ -44,6 +44,9 @@ void committer_create(struct job *job, uint32_t index)
 void committer_open(struct committer *committer)
 {
     struct job *job = committer->job;
+    if (job->stop != STOP_NONE) {
+        return; /* a process died: nothing of this attempt begins any more */
+    }
     bool chained = committer->task_or_null != NULL;
     uint32_t node =
         chained ? committer->task_or_null->node : job->committer_nodes[committer->index];

@@ -32,6 +32,9 @@ void task_create(struct job *job, uint32_t index)
 static void open_writer(struct task *task)
 {
     struct job *job = task->job;
+    if (job->stop != STOP_NONE) {
+        return; /* a process died: nothing of this attempt begins any more */
+    }
     task->policy = half_create(job, job->config->policy, HALF_POLICY, task->node, task->index);
     task->policy->task_or_null = task;
     task->writer =
