@@ -8,18 +8,16 @@
 
 /* --- messages ------------------------------------------------------------------------------------ */
 
-/* Make a message one line of printable text, and do not leave half of a UTF-8 sequence at its end. */
+/* Make a message one line of printable text. Where a cut left half of a UTF-8 sequence, every byte
+ * outside of ASCII becomes '?'. */
 static void tidy_message(char *message)
 {
-    size_t size = strlen(message);
-    for (size_t i = 0; i < size; i++) {
-        if ((unsigned char)message[i] < 0x20 || message[i] == 0x7f) {
+    const bool is_utf8 = bytes_is_utf8(bytes_of_text(message));
+    for (size_t i = 0; message[i] != '\0'; i++) {
+        const unsigned char byte = (unsigned char)message[i];
+        if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !is_utf8)) {
             message[i] = '?';
         }
-    }
-    while (size > 0 && !bytes_is_utf8(bytes_of_text(message))) {
-        size--;
-        message[size] = '\0';
     }
 }
 
@@ -78,23 +76,29 @@ enum err reader_out_of_memory(struct reader *reader)
 
 void reader_seen(json_t *json, char seen[READER_SEEN_SIZE])
 {
-    const size_t room = READER_SEEN_SIZE - 1;
-    size_t size = 0;
     if (json_is_object(json) || json_is_array(json)) {
-        /* Not dumped: it may be large, and nested as deep as the parser allows. */
+        /* Not written out: it may be large. */
+        const bool is_object = json_is_object(json);
         (void)snprintf(seen,
                        READER_SEEN_SIZE,
                        "%s of %zu",
-                       json_is_object(json) ? "an object" : "a list",
-                       json_is_object(json) ? json_object_size(json) : json_array_size(json));
+                       is_object ? "an object" : "a list",
+                       is_object ? json_object_size(json) : json_array_size(json));
         return;
     }
-    size = json_dumpb(json, seen, room, JSON_ENCODE_ANY);
-    if (size > room) {
-        size = room;
-        memcpy(seen + room - 3, "...", 3);
+    if (json_is_string(json)) {
+        const int shown = READER_SEEN_SIZE - 6;
+        const bool is_cut = json_string_length(json) > (size_t)shown;
+        (void)snprintf(seen,
+                       READER_SEEN_SIZE,
+                       is_cut ? "\"%.*s...\"" : "\"%.*s\"",
+                       shown,
+                       json_string_value(json));
+        return;
     }
-    seen[size] = '\0';
+    const size_t room = READER_SEEN_SIZE - 1;
+    const size_t size = json_dumpb(json, seen, room, JSON_ENCODE_ANY);
+    seen[size < room ? size : room] = '\0';
 }
 
 void reader_list_names(const char *const *names, char *text, size_t capacity)
