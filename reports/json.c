@@ -1,0 +1,309 @@
+#include "reports/json.h"
+
+#include "sinks/base/check.h"
+
+#include <jansson.h>
+
+#include <inttypes.h>
+
+const char *report_verdict_name(enum report_verdict verdict)
+{
+    static const char *const names[REPORT_VERDICT_COUNT] = {
+        [REPORT_UNTESTED] = "untested",
+        [REPORT_HOLDS] = "holds",
+        [REPORT_FAILS] = "fails",
+        [REPORT_REFUSED] = "refused",
+        [REPORT_INCONCLUSIVE] = "inconclusive",
+    };
+    CHECK((unsigned)verdict < REPORT_VERDICT_COUNT);
+    return names[verdict];
+}
+
+/* The object being filled; jansson answers NULL when memory is out, and ok remembers. */
+struct builder {
+    json_t *object;
+    bool *ok;
+};
+
+static struct builder builder_in(bool *ok)
+{
+    struct builder builder = {.object = json_object(), .ok = ok};
+    *ok = *ok && builder.object != NULL;
+    return builder;
+}
+
+static void put(const struct builder *builder, const char *key, json_t *value)
+{
+    *builder->ok = json_object_set_new(builder->object, key, value) == 0 && *builder->ok;
+}
+
+/* Text that is not UTF-8 (a name out of a hostile file) is shown by its well-formed start. */
+static json_t *text_value(const char *text)
+{
+    json_t *value = json_string(text);
+    return value != NULL ? value : json_string("(not UTF-8)");
+}
+
+static void put_text(const struct builder *builder, const char *key, const char *text)
+{
+    put(builder, key, text_value(text));
+}
+
+static void put_count(const struct builder *builder, const char *key, uint64_t value)
+{
+    put(builder, key, json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
+}
+
+static void put_bool(const struct builder *builder, const char *key, bool value)
+{
+    put(builder, key, json_boolean(value));
+}
+
+static void put_seed(const struct builder *builder, const char *key, uint64_t value)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRIu64, value);
+    put_text(builder, key, text);
+}
+
+static void put_digest(const struct builder *builder, uint64_t digest)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "0x%016" PRIx64, digest);
+    put_text(builder, "digest", text);
+}
+
+static void append(json_t *list, json_t *value, bool *ok)
+{
+    *ok = json_array_append_new(list, value) == 0 && *ok;
+}
+
+static void
+put_texts(const struct builder *builder, const char *key, const char *const *texts, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(list, text_value(texts[i]), builder->ok);
+    }
+    put(builder, key, list);
+}
+
+/* Wrap the list as a whole file, write it and give everything back. */
+static bool
+dump(FILE *file, const char *key, json_t *list, const char *second, json_t *list_or_null, bool ok)
+{
+    const struct builder root = builder_in(&ok);
+    put_count(&root, "schema", 1);
+    put(&root, key, list);
+    if (list_or_null != NULL) {
+        put(&root, second, list_or_null);
+    }
+    ok = ok && json_dumpf(root.object, file, JSON_INDENT(2)) == 0 && fputc('\n', file) == '\n';
+    json_decref(root.object);
+    return ok;
+}
+
+static json_t *violation_json(const struct report_violation *violation, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_texts(&builder, "oracles", violation->oracles, violation->oracle_count);
+    put_text(&builder, "subject", violation->subject);
+    put_seed(&builder, "seed", violation->seed);
+    put_text(&builder, "tape", violation->tape);
+    put_count(&builder, "deviations", violation->deviations);
+    put_text(&builder, "message", violation->message);
+    return builder.object;
+}
+
+static json_t *run_json(const struct report_run *run, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "scenario", run->scenario);
+    put_text(&builder, "profile", run->profile);
+    put_text(&builder, "seeds", run->seeds);
+    put_count(&builder, "runs", run->runs);
+    put_count(&builder, "counted", run->counted);
+    put_count(&builder, "events", run->events);
+    put_text(&builder, "expected", report_verdict_name(run->expected));
+    put_text(&builder, "verdict", report_verdict_name(run->verdict));
+    json_t *violations = json_array();
+    for (size_t i = 0; i < run->violation_count; i++) {
+        append(violations, violation_json(&run->violations[i], ok), ok);
+    }
+    put(&builder, "violations", violations);
+    put_digest(&builder, run->digest);
+    put_count(&builder, "elapsed_ms", run->elapsed_ms);
+    put_count(&builder, "runs_per_s", run->runs_per_s);
+    put_count(&builder, "events_per_s", run->events_per_s);
+    return builder.object;
+}
+
+static json_t *count_json(const struct report_count *count, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "name", count->name);
+    put_count(&builder, "count", count->count);
+    put_count(&builder, "wanted", count->wanted);
+    return builder.object;
+}
+
+static json_t *counts_json(const struct report_count *counts, size_t count, bool *ok)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(list, count_json(&counts[i], ok), ok);
+    }
+    return list;
+}
+
+static json_t *details_json(const struct report_run *run, bool *ok)
+{
+    json_t *details = json_array();
+    for (size_t i = 0; i < run->violation_count; i++) {
+        const struct builder builder = builder_in(ok);
+        put_count(&builder, "deviations_found", run->violations[i].deviations_found);
+        put_text(&builder, "decisive", run->violations[i].decisive);
+        append(details, builder.object, ok);
+    }
+    return details;
+}
+
+/* What merge needs beside the record: enough to judge the union of shards as one sweep. */
+static json_t *evidence_json(const struct report_run *run, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_count(&builder, "shard", run->shard_index);
+    put_count(&builder, "shards", run->shard_count);
+    put_text(&builder, "expected_oracle", run->expected_oracle);
+    put_count(&builder, "budget", run->budget);
+    put_count(&builder, "violating", run->violating);
+    put_count(&builder, "vacuous", run->vacuous);
+    put_count(&builder, "refused", run->refused);
+    put_count(&builder, "limited", run->limited);
+    put_count(&builder, "excused", run->excused);
+    put_text(&builder, "refusal", run->refusal);
+    put_text(&builder, "limit", run->limit);
+    put(&builder, "crashes", count_json(&run->crashes, ok));
+    put(&builder, "kinds", counts_json(run->kinds, run->kind_count, ok));
+    put(&builder, "marks", counts_json(run->marks, run->mark_count, ok));
+    put_texts(&builder, "shortfalls", run->shortfalls, run->shortfall_count);
+    put(&builder, "details", details_json(run, ok));
+    return builder.object;
+}
+
+bool report_json_runs(FILE *file, const struct report_run *runs, size_t count)
+{
+    bool ok = true;
+    json_t *list = json_array();
+    json_t *evidence = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(list, run_json(&runs[i], &ok), &ok);
+        append(evidence, evidence_json(&runs[i], &ok), &ok);
+    }
+    return dump(file, "runs", list, "evidence", evidence, ok);
+}
+
+static json_t *established_json(const struct report_claim *claim, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_count(&builder, "seeds", claim->seeds);
+    put_count(&builder, "explored_deviations", claim->explored_deviations);
+    put_count(&builder, "explored_runs", claim->explored_runs);
+    put_count(&builder, "crash_points_hit", claim->crash_points_hit);
+    put_count(&builder, "crash_points_seen", claim->crash_points_seen);
+    put_count(&builder, "mutants_killed", claim->mutants_killed);
+    return builder.object;
+}
+
+static json_t *witness_json(const struct report_claim *claim, bool *ok)
+{
+    if (!claim->has_witness) {
+        return json_null();
+    }
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "tape", claim->witness_tape);
+    put_count(&builder, "deviations", claim->witness_deviations);
+    put_text(&builder, "calm", claim->calm_breaks ? "breaks" : "clean");
+    put_text(&builder, "twin", report_verdict_name(claim->twin));
+    put_text(&builder, "message", claim->witness_message);
+    return builder.object;
+}
+
+static json_t *claim_json(const struct report_claim *claim, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "id", claim->id);
+    put_text(&builder, "sink", claim->sink);
+    put_text(&builder, "condition", claim->condition);
+    put_text(&builder, "property", claim->property);
+    put_text(&builder, "profile", claim->profile);
+    put_text(&builder, "expected", report_verdict_name(claim->expected));
+    put_text(&builder, "verdict", report_verdict_name(claim->verdict));
+    put_text(&builder, "adversary", claim->adversary);
+    put(&builder, "established", established_json(claim, ok));
+    put(&builder, "witness", witness_json(claim, ok));
+    put_digest(&builder, claim->digest);
+    return builder.object;
+}
+
+bool report_json_claims(FILE *file, const struct report_claim *claims, size_t count)
+{
+    bool ok = true;
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(list, claim_json(&claims[i], &ok), &ok);
+    }
+    return dump(file, "claims", list, NULL, NULL, ok);
+}
+
+static json_t *mutant_json(const struct report_mutant *mutant, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "name", mutant->name);
+    put_text(&builder, "target", mutant->target);
+    put_text(&builder, "scenario", mutant->scenario);
+    put_text(&builder, "mechanism", mutant->mechanism);
+    put_text(&builder, "oracle", mutant->oracle);
+    put_bool(&builder, "killed", mutant->killed);
+    put_texts(&builder, "killed_by", mutant->killed_by, mutant->killed_by_count);
+    put_count(&builder, "runs_to_kill", mutant->runs_to_kill);
+    put_count(&builder, "deviations", mutant->deviations);
+    return builder.object;
+}
+
+bool report_json_mutants(FILE *file, const struct report_mutant *mutants, size_t count)
+{
+    bool ok = true;
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(list, mutant_json(&mutants[i], &ok), &ok);
+    }
+    return dump(file, "mutants", list, NULL, NULL, ok);
+}
+
+static json_t *metric_json(const struct report_metric *metric, bool *ok)
+{
+    char ratio[32];
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "name", metric->name);
+    put_count(&builder, "value", metric->value);
+    put_text(&builder, "unit", metric->unit);
+    put_count(&builder, "reference", metric->reference);
+    (void)snprintf(ratio,
+                   sizeof ratio,
+                   "%" PRIu64 ".%03" PRIu64,
+                   metric->ratio_thousandth / 1000,
+                   metric->ratio_thousandth % 1000);
+    put_text(&builder, "ratio", ratio);
+    return builder.object;
+}
+
+bool report_json_metrics(FILE *file, const struct report_metric *metrics, size_t count)
+{
+    bool ok = true;
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(list, metric_json(&metrics[i], &ok), &ok);
+    }
+    return dump(file, "metrics", list, NULL, NULL, ok);
+}

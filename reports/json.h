@@ -1,0 +1,16 @@
+/* Reports as JSON: one object with "schema": 1 and a list of records, in insertion order, without
+ * reals; ids, seeds and digests are strings. */
+#ifndef REPORTS_JSON_H
+#define REPORTS_JSON_H
+
+#include "reports/records.h"
+
+#include <stdio.h>
+
+/* Write a whole file. False when memory or the stream gave out. */
+bool report_json_runs(FILE *file, const struct report_run *runs, size_t count);
+bool report_json_claims(FILE *file, const struct report_claim *claims, size_t count);
+bool report_json_mutants(FILE *file, const struct report_mutant *mutants, size_t count);
+bool report_json_metrics(FILE *file, const struct report_metric *metrics, size_t count);
+
+#endif

@@ -1,0 +1,138 @@
+/* What the commands found, as plain records: result in, bytes out. All texts are borrowed. The
+ * JSON form of each is fixed (DESIGN section 7); what is beyond it goes to "evidence" there. */
+#ifndef REPORTS_RECORDS_H
+#define REPORTS_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Ways in which a sweep, a claim or its parts come out. */
+enum report_verdict {
+    REPORT_UNTESTED = 0,
+    REPORT_HOLDS,
+    REPORT_FAILS,
+    REPORT_REFUSED,
+    REPORT_INCONCLUSIVE,
+    REPORT_VERDICT_COUNT,
+};
+
+/* "holds" and so on. */
+const char *report_verdict_name(enum report_verdict verdict);
+
+/* A first violation: of one oracle on one kind of subject, at its lowest seed. */
+struct report_violation {
+    const char *const *oracles; /* the one it stands for, then others that the same run broke */
+    size_t oracle_count;
+    const char *subject; /* "record 17" */
+    uint64_t seed;
+    const char *tape; /* text; empty when there is none */
+    uint32_t deviations;
+    const char *message;
+    /* evidence */
+    const char *decisive;       /* the event that decided, in words; may be empty */
+    const char *command;        /* replays it; may be empty */
+    const char *const *choices; /* the tape in words */
+    size_t choice_count;
+    uint32_t deviations_found; /* on the tape as found, before shrinking */
+};
+
+/* How often something was seen, and how often it had to be. */
+struct report_count {
+    const char *name;
+    uint64_t count;
+    uint64_t wanted; /* 0: not asked for */
+};
+
+/* One scenario swept over seeds. */
+struct report_run {
+    const char *scenario;
+    const char *profile;
+    const char *seeds; /* "1-2000" */
+    uint64_t runs;
+    uint64_t counted;
+    uint64_t events;
+    enum report_verdict expected;
+    enum report_verdict verdict;
+    const struct report_violation *violations;
+    size_t violation_count;
+    uint64_t digest;
+    uint64_t elapsed_ms;
+    uint64_t runs_per_s;
+    uint64_t events_per_s;
+    /* evidence */
+    const char *expected_oracle; /* of an expected failure; empty: any */
+    uint32_t shard_index;        /* from 1 */
+    uint32_t shard_count;        /* 1: not split */
+    uint64_t budget;             /* counted runs that are asked for */
+    uint64_t violating;          /* runs with a violation */
+    uint64_t vacuous;
+    uint64_t refused;
+    uint64_t limited; /* runs that memory, events or tape ended */
+    uint64_t excused; /* runs in which some oracle could not judge */
+    const char *refusal;
+    const char *limit;
+    bool as_expected;
+    const struct report_count
+        *kinds; /* fault kinds of the menu: counted runs in which they fired */
+    size_t kind_count;
+    const struct report_count *marks; /* "oracle: mark" */
+    size_t mark_count;
+    struct report_count crashes;   /* counted runs with a crash and a restore */
+    const char *const *shortfalls; /* why it is inconclusive */
+    size_t shortfall_count;
+};
+
+/* One claim of the guarantee matrix. */
+struct report_claim {
+    const char *id;
+    const char *sink;
+    const char *condition;
+    const char *property;
+    const char *profile;
+    enum report_verdict expected;
+    enum report_verdict verdict;
+    const char *adversary; /* what the adversary profile shows beyond; empty: nothing tried */
+    uint64_t seeds;        /* counted runs */
+    uint32_t explored_deviations;
+    uint64_t explored_runs;
+    uint64_t crash_points_hit;
+    uint64_t crash_points_seen;
+    uint32_t mutants_killed;
+    bool has_witness;
+    const char *witness_tape;
+    uint32_t witness_deviations;
+    bool calm_breaks;
+    enum report_verdict twin;
+    const char *witness_message;
+    uint64_t digest;
+    /* for the table */
+    bool as_expected;
+    const char *why; /* what is missing when it is not; may be empty */
+    uint64_t elapsed_ms;
+};
+
+struct report_mutant {
+    const char *name;
+    const char *target;
+    const char *scenario;
+    const char *mechanism;
+    const char *oracle;
+    bool killed;
+    const char *const *killed_by;
+    size_t killed_by_count;
+    uint64_t runs_to_kill;
+    uint32_t deviations;
+    /* for the table */
+    const char *why; /* it was not killed; empty if it was */
+};
+
+struct report_metric {
+    const char *name;
+    uint64_t value;
+    const char *unit;
+    uint64_t reference;        /* value of the loop it is measured against; 0 none */
+    uint64_t ratio_thousandth; /* value to reference, in thousandths; 0 none */
+};
+
+#endif

@@ -1,0 +1,257 @@
+#include "reports/text.h"
+
+#include "sinks/base/check.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Violations of one sweep that are printed in full; the others get a line each. */
+#define FULL_VIOLATIONS 3
+#define CHOICE_LINES    6
+#define ORACLE_COLUMNS  26
+
+/* Print one line: what is cut short or has control characters is still one line. */
+static void print_line(FILE *file, const char *indent, const char *text)
+{
+    (void)fputs(indent, file);
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+        (void)fputc(c < 0x20 || c == 0x7f ? ' ' : c, file);
+    }
+    (void)fputc('\n', file);
+}
+
+static void print_choices(FILE *file, const struct report_violation *violation)
+{
+    const size_t shown =
+        violation->choice_count <= CHOICE_LINES ? violation->choice_count : CHOICE_LINES - 1;
+    for (size_t i = 0; i < shown; i++) {
+        print_line(file, "      ", violation->choices[i]);
+    }
+    if (shown < violation->choice_count) {
+        (void)fprintf(file, "      and %zu more\n", violation->choice_count - shown);
+    }
+}
+
+/* Lines: verdict, subject with message, a heading, up to CHOICE_LINES choices, the decisive event,
+ * the command. */
+void report_text_violation(FILE *file, const struct report_run *run, size_t index)
+{
+    const struct report_violation *violation = &run->violations[index];
+    CHECK(violation->oracle_count > 0);
+    (void)fprintf(file, "  broken: %s", violation->oracles[0]);
+    for (size_t i = 1; i < violation->oracle_count; i++) {
+        (void)fprintf(file, "%s %s", i == 1 ? "; in the same run:" : ",", violation->oracles[i]);
+    }
+    (void)fputc('\n', file);
+    (void)fprintf(file, "    %s: ", violation->subject);
+    print_line(file, "", violation->message);
+    if (violation->tape[0] != '\0') {
+        (void)fprintf(file,
+                      "    seed %" PRIu64 ", %" PRIu32 " %s (%" PRIu32 " as found):\n",
+                      violation->seed,
+                      violation->deviations,
+                      violation->deviations == 1 ? "choice" : "choices",
+                      violation->deviations_found);
+        print_choices(file, violation);
+    } else {
+        (void)fprintf(file, "    seed %" PRIu64 "\n", violation->seed);
+    }
+    if (violation->decisive[0] != '\0') {
+        print_line(file, "    decided by: ", violation->decisive);
+    }
+    if (violation->command[0] != '\0') {
+        print_line(file, "    replay: ", violation->command);
+    }
+}
+
+static void print_brief(FILE *file, const struct report_violation *violation)
+{
+    (void)fprintf(file,
+                  "  broken: %s, seed %" PRIu64 ", %s: ",
+                  violation->oracles[0],
+                  violation->seed,
+                  violation->subject);
+    print_line(file, "", violation->message);
+}
+
+void report_text_run(FILE *file, const struct report_run *run)
+{
+    (void)fprintf(file,
+                  "%s: %s%s%s%s\n",
+                  run->scenario,
+                  report_verdict_name(run->verdict),
+                  run->as_expected ? ", as expected" : " (expected ",
+                  run->as_expected ? "" : report_verdict_name(run->expected),
+                  run->as_expected ? "" : ")");
+    (void)fprintf(file,
+                  "  seeds %s, profile %s: %" PRIu64 " runs, %" PRIu64 " counted, %" PRIu64
+                  " vacuous, %" PRIu64 " with a violation, digest 0x%016" PRIx64 "\n",
+                  run->seeds,
+                  run->profile,
+                  run->runs,
+                  run->counted,
+                  run->vacuous,
+                  run->violating,
+                  run->digest);
+    if (run->shard_count > 1) {
+        (void)fprintf(
+            file, "  shard %" PRIu32 " of %" PRIu32 "\n", run->shard_index, run->shard_count);
+    }
+    if (run->refused > 0) {
+        (void)fprintf(file, "  refused in %" PRIu64 " runs: ", run->refused);
+        print_line(file, "", run->refusal);
+    }
+    if (run->limited > 0) {
+        (void)fprintf(file, "  a limit ended %" PRIu64 " runs: ", run->limited);
+        print_line(file, "", run->limit);
+    }
+    for (size_t i = 0; i < run->shortfall_count; i++) {
+        print_line(file, "  missing: ", run->shortfalls[i]);
+    }
+    for (size_t i = 0; i < run->violation_count; i++) {
+        if (i < FULL_VIOLATIONS) {
+            report_text_violation(file, run, i);
+        } else {
+            print_brief(file, &run->violations[i]);
+        }
+    }
+}
+
+/* Print at most columns of text, with dots where it was cut, padded. Bytes stand for columns: the
+ * texts of claims are ASCII but for a sign or two. */
+static void print_cell(FILE *file, const char *text, int columns)
+{
+    const int size = (int)strlen(text);
+    if (size <= columns) {
+        (void)fprintf(file, "%-*s  ", columns, text);
+    } else {
+        (void)fprintf(file, "%.*s..  ", columns - 2, text);
+    }
+}
+
+static void print_established(FILE *file, const struct report_claim *claim)
+{
+    if (claim->has_witness) {
+        (void)fprintf(file,
+                      "witness of %" PRIu32 " %s, calm %s, twin %s",
+                      claim->witness_deviations,
+                      claim->witness_deviations == 1 ? "entry" : "entries",
+                      claim->calm_breaks ? "breaks" : "clean",
+                      report_verdict_name(claim->twin));
+    } else {
+        (void)fprintf(file, "%" PRIu64 " seeds", claim->seeds);
+        if (claim->crash_points_hit > 0) {
+            (void)fprintf(file, ", %" PRIu64 " crashes", claim->crash_points_hit);
+        }
+        if (claim->twin != REPORT_UNTESTED) {
+            (void)fprintf(file, ", twin %s", report_verdict_name(claim->twin));
+        }
+    }
+    (void)fprintf(file, ", %" PRIu64 " ms\n", claim->elapsed_ms);
+}
+
+void report_text_claims(FILE *file, const struct report_claim *claims, size_t count)
+{
+    size_t as_expected = 0;
+    print_cell(file, "claim", 9);
+    print_cell(file, "sink", 24);
+    print_cell(file, "condition", 40);
+    print_cell(file, "property", 32);
+    print_cell(file, "expected", 8);
+    print_cell(file, "verdict", 12);
+    (void)fprintf(file, "established\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct report_claim *claim = &claims[i];
+        print_cell(file, claim->id, 9);
+        print_cell(file, claim->sink, 24);
+        print_cell(file, claim->condition, 40);
+        print_cell(file, claim->property, 32);
+        print_cell(file, report_verdict_name(claim->expected), 8);
+        print_cell(file, report_verdict_name(claim->verdict), 12);
+        print_established(file, claim);
+        as_expected += claim->as_expected ? 1 : 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!claims[i].as_expected) {
+            (void)fprintf(file, "%s: not as expected: ", claims[i].id);
+            print_line(file, "", claims[i].why);
+        }
+    }
+    (void)fprintf(file, "%zu of %zu claims as expected\n", as_expected, count);
+}
+
+static bool has_killed(const struct report_mutant *mutant, const char *oracle)
+{
+    for (size_t i = 0; i < mutant->killed_by_count; i++) {
+        if (strcmp(mutant->killed_by[i], oracle) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The distinct oracles over all kills, in order of appearance. */
+static size_t collect_oracles(const struct report_mutant *mutants,
+                              size_t count,
+                              const char *oracles[ORACLE_COLUMNS])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < mutants[i].killed_by_count; k++) {
+            size_t at = 0;
+            while (at < found && strcmp(oracles[at], mutants[i].killed_by[k]) != 0) {
+                at++;
+            }
+            if (at == found && found < ORACLE_COLUMNS) {
+                oracles[found++] = mutants[i].killed_by[k];
+            }
+        }
+    }
+    return found;
+}
+
+void report_text_mutants(FILE *file, const struct report_mutant *mutants, size_t count)
+{
+    const char *oracles[ORACLE_COLUMNS] = {0};
+    const size_t oracle_count = collect_oracles(mutants, count, oracles);
+    size_t killed = 0;
+    for (size_t i = 0; i < oracle_count; i++) {
+        (void)fprintf(file, "  %c = %s\n", 'A' + (int)i, oracles[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct report_mutant *mutant = &mutants[i];
+        print_cell(file, mutant->name, 44);
+        for (size_t k = 0; k < oracle_count; k++) {
+            (void)fputc(has_killed(mutant, oracles[k]) ? 'A' + (int)k : '.', file);
+        }
+        if (mutant->killed) {
+            (void)fprintf(file,
+                          "  killed by %s in %" PRIu64 " runs, %" PRIu32 " choices\n",
+                          mutant->oracle,
+                          mutant->runs_to_kill,
+                          mutant->deviations);
+            killed++;
+        } else {
+            print_line(file, "  NOT KILLED: ", mutant->why);
+        }
+    }
+    (void)fprintf(file, "%zu of %zu mutants killed\n", killed, count);
+}
+
+void report_text_metrics(FILE *file, const struct report_metric *metrics, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct report_metric *metric = &metrics[i];
+        print_cell(file, metric->name, 48);
+        (void)fprintf(file, "%14" PRIu64 " %-12s", metric->value, metric->unit);
+        if (metric->reference > 0) {
+            (void)fprintf(file,
+                          " reference %12" PRIu64 ", ratio %" PRIu64 ".%03" PRIu64,
+                          metric->reference,
+                          metric->ratio_thousandth / 1000,
+                          metric->ratio_thousandth % 1000);
+        }
+        (void)fputc('\n', file);
+    }
+}

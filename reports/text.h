@@ -1,0 +1,20 @@
+/* Reports as text for a terminal. */
+#ifndef REPORTS_TEXT_H
+#define REPORTS_TEXT_H
+
+#include "reports/records.h"
+
+#include <stdio.h>
+
+/* A violation in at most this many lines, the command that replays it included. */
+#define REPORT_FAILURE_LINES 12
+
+/* One line per sweep, with failures and what is missing below it. */
+void report_text_run(FILE *file, const struct report_run *run);
+void report_text_violation(FILE *file, const struct report_run *run, size_t index);
+void report_text_claims(FILE *file, const struct report_claim *claims, size_t count);
+/* The kill matrix: mutants down, the oracles that killed any of them across. */
+void report_text_mutants(FILE *file, const struct report_mutant *mutants, size_t count);
+void report_text_metrics(FILE *file, const struct report_metric *metrics, size_t count);
+
+#endif

@@ -1,0 +1,211 @@
+/* list: what there is, one item per line, its name first. */
+#include "scenarios/cli/claims.h"
+#include "scenarios/cli/command.h"
+#include "scenarios/cli/files.h"
+#include "scenarios/cli/mutants.h"
+#include "scenarios/cli/session.h"
+#include "scenarios/wiring/catalogue.h"
+#include "sim/oracle.h"
+
+#include <string.h>
+
+#define NAME_COLUMNS 36
+#define FOLDERS_MAX  64
+
+typedef enum status list_function(const struct options *options);
+
+static void print_item(const char *name, const char *sentence)
+{
+    (void)printf("%-*s %s\n", NAME_COLUMNS, name, sentence);
+}
+
+static enum status list_sinks(const struct options *options)
+{
+    (void)options;
+    for (size_t i = 0; i < catalogue_sink_count; i++) {
+        print_item(catalogue_sinks[i]->name, catalogue_sinks[i]->sentence);
+    }
+    return STATUS_OK;
+}
+
+static enum status list_models(const struct options *options)
+{
+    (void)options;
+    for (size_t i = 0; i < catalogue_model_count; i++) {
+        print_item(catalogue_models[i]->name, catalogue_models[i]->sentence);
+    }
+    return STATUS_OK;
+}
+
+static enum status list_oracles(const struct options *options)
+{
+    (void)options;
+    for (size_t i = 0; i < oracle_type_count; i++) {
+        print_item(oracle_types[i]->name, oracle_types[i]->sentence);
+    }
+    print_item("crash", "no run takes its process with it");
+    print_item("hang", "every run ends within a bound of wall time");
+    return STATUS_OK;
+}
+
+static const char *class_name(uint8_t class)
+{
+    switch ((enum clause_class) class) {
+    case CLAUSE_MUST:
+        return "must";
+    case CLAUSE_MAY:
+        return "may";
+    case CLAUSE_OPEN:
+        return "open";
+    case CLAUSE_OBSERVED:
+        return "observed";
+    case CLAUSE_CONFLICT:
+        return "conflict";
+    case CLAUSE_NONE:
+        break;
+    }
+    return "none";
+}
+
+/* Models share the clauses of the transport: each id is told once. */
+static bool is_told_before(size_t model, const char *id)
+{
+    for (size_t i = 0; i < model; i++) {
+        for (size_t k = 0; k < catalogue_models[i]->clause_count; k++) {
+            if (strcmp(catalogue_models[i]->clauses[k].id, id) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static enum status list_clauses(const struct options *options)
+{
+    (void)options;
+    for (size_t i = 0; i < catalogue_model_count; i++) {
+        for (size_t k = 0; k < catalogue_models[i]->clause_count; k++) {
+            const struct clause *clause = &catalogue_models[i]->clauses[k];
+            if (!is_told_before(i, clause->id)) {
+                (void)printf("%-10s %-9s %s (%s)%s%s\n",
+                             clause->id,
+                             class_name(clause->class),
+                             clause->sentence,
+                             clause->source,
+                             clause->not_modelled_or_null != NULL ? " not modelled: " : "",
+                             clause->not_modelled_or_null != NULL ? clause->not_modelled_or_null
+                                                                  : "");
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status list_sites(const struct options *options)
+{
+    const struct choice_registry *registry = catalogue_registry();
+    (void)options;
+    for (size_t i = 0; i < registry->site_count; i++) {
+        const struct choice_site *site = registry->sites[i];
+        (void)printf("%-*s %s:", NAME_COLUMNS, site->name, site->sentence);
+        for (uint16_t k = 0; k < site->outcome_count; k++) {
+            (void)printf(" %s", site->outcomes[k].name);
+        }
+        (void)printf("\n");
+    }
+    return STATUS_OK;
+}
+
+/* Print the scenario files of one folder as "<prefix><name>". */
+static void list_scenario_files(struct text_pool *texts, const char *folder, const char *prefix)
+{
+    const char *const *names = NULL;
+    const size_t count = folder_names(texts, folder, &names);
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = strlen(names[i]);
+        if (size > 5 && strcmp(names[i] + size - 5, ".json") == 0) {
+            (void)printf("%s%.*s\n", prefix, (int)(size - 5), names[i]);
+        }
+    }
+}
+
+/* Folders below scenarios/ that hold no scenarios. */
+static bool is_other_folder(const char *name)
+{
+    static const char *const others[] = {
+        "bench", "claims", "cli", "corpus", "fuzz", "mutants", "wiring"};
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
+        if (strcmp(name, others[i]) == 0) {
+            return true;
+        }
+    }
+    return strchr(name, '.') != NULL;
+}
+
+static enum status list_scenarios(const struct options *options)
+{
+    struct text_pool texts = {0};
+    const char *const *folders = NULL;
+    const char *root = scenarios_folder(&texts);
+    (void)options;
+    if (root == NULL) {
+        complain("no folder scenarios beside the binary or above the current directory");
+        text_pool_fini(&texts);
+        return STATUS_USAGE;
+    }
+    const size_t count = folder_names(&texts, root, &folders);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_other_folder(folders[i])) {
+            list_scenario_files(&texts,
+                                text_format(&texts, "%s/%s", root, folders[i]),
+                                text_format(&texts, "%s/", folders[i]));
+        }
+    }
+    text_pool_fini(&texts);
+    return STATUS_OK;
+}
+
+static enum status list_claims(const struct options *options)
+{
+    (void)options;
+    return claims_list();
+}
+
+static enum status list_mutants(const struct options *options)
+{
+    return mutants_list(options);
+}
+
+static const struct {
+    const char *name;
+    const char *sentence;
+    list_function *run;
+} lists[] = {
+    {"scenarios", "what run, replay, shrink take", list_scenarios},
+    {"sinks", "the sink modes", list_sinks},
+    {"models", "the services that are modelled", list_models},
+    {"oracles", "the properties that are judged", list_oracles},
+    {"claims", "what the matrix certifies or refutes", list_claims},
+    {"clauses", "what the documents say, as the models take it", list_clauses},
+    {"mutants", "the planted bugs", list_mutants},
+    {"sites", "the draws of a tape, with their outcomes; the first is calm", list_sites},
+};
+
+enum status command_list(const struct options *options)
+{
+    if (options->argument_count == 0) {
+        for (size_t i = 0; i < ARRAY_COUNT(lists); i++) {
+            print_item(lists[i].name, lists[i].sentence);
+        }
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(lists); i++) {
+        if (strcmp(options->arguments[0], lists[i].name) == 0) {
+            return lists[i].run(options);
+        }
+    }
+    complain("list \"%s\": no such list; allowed: scenarios, sinks, models, oracles, claims, "
+             "clauses, mutants, sites",
+             options->arguments[0]);
+    return STATUS_USAGE;
+}

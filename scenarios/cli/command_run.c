@@ -1,0 +1,242 @@
+/* run: sweep the seeds of scenarios. */
+#include "reports/text.h"
+#include "scenarios/cli/command.h"
+#include "scenarios/cli/failures.h"
+#include "scenarios/cli/output.h"
+#include "scenarios/cli/session.h"
+#include "scenarios/cli/sweep.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* One scenario on its way from a name to a record. */
+struct job {
+    struct session *session;
+    const char *word;
+    struct scenario *scenario;
+    struct sweep_options sweep_options;
+    struct sweep sweep;
+    struct report_run *run;
+};
+
+/* The oracles that --stop-at names; session_open has checked the name. */
+static uint64_t stop_oracles(const char *name_or_null)
+{
+    uint8_t oracle = 0;
+    if (name_or_null == NULL) {
+        return 0;
+    }
+    if (strcmp(name_or_null, "any") == 0 || summary_oracle_parse(name_or_null, &oracle) != ERR_OK) {
+        return SUMMARY_ORACLES_ALL;
+    }
+    return UINT64_C(1) << oracle;
+}
+
+static struct seed_range seeds_of(const struct options *options, const struct scenario *scenario)
+{
+    const bool given = option_is_given(options, OPTION_BIT(SEEDS));
+    const uint64_t fallback = scenario->default_seeds > 0 ? scenario->default_seeds : 1;
+    struct seed_range seeds = {1, fallback};
+    if (given) {
+        seeds = options->seeds;
+    } else if (options->duration > 0) {
+        seeds.last = SEED_COUNT_MAX;
+    }
+    if (options->seed_from != NULL) {
+        seeds = seed_range_from_text(options->seed_from, seed_range_count(seeds));
+    }
+    return seeds;
+}
+
+/* A scenario with a tape is replayed, unless seeds are asked for. */
+static bool runs_its_tape(const struct options *options, const struct scenario *scenario)
+{
+    return scenario->has_tape &&
+           !option_is_given(options, OPTION_BIT(SEEDS) | OPTION_BIT(FOR) | OPTION_BIT(SEED_FROM));
+}
+
+/* The ends of what was run; all shards of a sweep name the same range. */
+static const char *seeds_text(const struct job *job)
+{
+    struct text_pool *texts = &job->session->texts;
+    const struct seed_range seeds = job->sweep_options.seeds;
+    if (job->sweep_options.tape) {
+        return "tape";
+    }
+    const bool is_cut = job->sweep_options.duration > 0 || job->sweep_options.stop_oracles != 0;
+    return text_format(
+        texts, "%" PRIu64 "-%" PRIu64, seeds.first, is_cut ? job->sweep.last_seed : seeds.last);
+}
+
+static uint64_t per_second(uint64_t count, uint64_t milliseconds)
+{
+    return count * 1000 / (milliseconds > 0 ? milliseconds : 1);
+}
+
+static void fill_record(struct job *job)
+{
+    struct report_run *run = job->run;
+    const struct summary_demand demand = {
+        .scenario = job->scenario,
+        .marks = &job->sweep.marks,
+        .one_run = job->sweep_options.tape,
+        .oracles = SUMMARY_ORACLES_ALL,
+    };
+    run->scenario = job->scenario->name;
+    run->profile = profile_name(job->scenario->config.profile);
+    run->seeds = seeds_text(job);
+    run->elapsed_ms = job->sweep.elapsed_ms;
+    run->runs_per_s = per_second(job->sweep.summary.runs, job->sweep.elapsed_ms);
+    run->events_per_s = per_second(job->sweep.summary.events, job->sweep.elapsed_ms);
+    run->shard_index = job->sweep_options.shard.index;
+    run->shard_count = job->sweep_options.shard.count;
+    summary_judge(&job->sweep.summary, &demand, &job->session->texts, run);
+}
+
+/* A regression's tape must still mean the same run. */
+static void check_regression(const struct job *job)
+{
+    const struct scenario *scenario = job->scenario;
+    const struct choice_alignment *alignment = &job->sweep.alignment;
+    struct report_run *run = job->run;
+    const char *complaint = NULL;
+    if (!job->sweep_options.tape || job->sweep.summary.runs == 0) {
+        return;
+    }
+    if (scenario->strict_tape &&
+        (alignment->aligned != alignment->entries || alignment->drifted != 0)) {
+        complaint = text_format(&job->session->texts,
+                                "the tape in step with the run: aligned %" PRIu32 "/%" PRIu32
+                                ", drifted %" PRIu32,
+                                alignment->aligned,
+                                alignment->entries,
+                                alignment->drifted);
+    } else if (scenario->digest != 0 && scenario->digest != job->sweep.last_digest) {
+        complaint = text_format(&job->session->texts,
+                                "digest 0x%016" PRIx64 ", seen: 0x%016" PRIx64,
+                                scenario->digest,
+                                job->sweep.last_digest);
+    }
+    if (complaint != NULL) {
+        const char **shortfalls = text_memory(&job->session->texts, 1, sizeof *shortfalls);
+        shortfalls[0] = complaint;
+        run->shortfalls = shortfalls;
+        run->shortfall_count = 1;
+        run->verdict = REPORT_INCONCLUSIVE;
+        run->as_expected = false;
+    }
+}
+
+static enum status status_of(const struct report_run *run)
+{
+    if (run->as_expected) {
+        return STATUS_OK;
+    }
+    return run->verdict == REPORT_INCONCLUSIVE && run->limited > 0 ? STATUS_INTERNAL
+                                                                   : STATUS_BROKEN;
+}
+
+static enum status sweep(struct job *job)
+{
+    struct progress progress;
+    progress_start(&progress,
+                   job->word,
+                   job->sweep_options.duration > 0
+                       ? 0
+                       : shard_seed_count(job->sweep_options.shard, job->sweep_options.seeds));
+    job->sweep_options.progress_or_null = &progress;
+    const enum err error = sweep_run(&job->sweep_options, &job->sweep);
+    progress_end(&progress);
+    if (error != ERR_OK) {
+        complain("%s: %s", job->word, error == ERR_LIMIT ? "no memory for a run" : "no processes");
+        return STATUS_INTERNAL;
+    }
+    return STATUS_OK;
+}
+
+static enum status run_one(struct job *job)
+{
+    enum status status = sweep(job);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    fill_record(job);
+    check_regression(job);
+    const struct failures_options failures = {
+        .scenario = job->scenario,
+        .word = job->word,
+        .tape = job->sweep_options.tape,
+        .oracles = SUMMARY_ORACLES_ALL,
+        .last_seed = UINT64_MAX,
+    };
+    status = failures_collect(job->session, &failures, &job->sweep.summary, job->run);
+    report_text_run(stdout, job->run);
+    return status_worse(status, status_of(job->run));
+}
+
+/* Read all scenarios before the first is run: bad input is told at once. */
+static enum status load_all(struct session *session, struct scenario **scenarios)
+{
+    const struct options *options = session->options;
+    for (size_t i = 0; i < options->argument_count; i++) {
+        const enum status status = session_scenario(session, options->arguments[i], &scenarios[i]);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    return output_check(options->json);
+}
+
+static enum status run_all(struct session *session, struct scenario **scenarios)
+{
+    const struct options *options = session->options;
+    const size_t count = options->argument_count;
+    struct report_run *runs = text_memory(&session->texts, count, sizeof *runs);
+    struct job *job = text_memory(&session->texts, 1, sizeof *job);
+    enum status status = STATUS_OK;
+    size_t done = 0;
+    for (size_t i = 0; i < count; i++) {
+        *job = (struct job){
+            .session = session,
+            .word = options->arguments[i],
+            .scenario = scenarios[i],
+            .run = &runs[done],
+            .sweep_options =
+                {
+                    .scenario = scenarios[i],
+                    .seeds = seeds_of(options, scenarios[i]),
+                    .shard = options->shard,
+                    .jobs = options->jobs,
+                    .duration = options->duration / count,
+                    .hang_after = options->hang_after,
+                    .stop_oracles = stop_oracles(options->stop_at),
+                    .tape = runs_its_tape(options, scenarios[i]),
+                },
+        };
+        const enum status one = run_one(job);
+        status = status_worse(status, one);
+        done += job->run->scenario != NULL ? 1 : 0;
+    }
+    return status_worse(status, output_runs(options->json, runs, done));
+}
+
+enum status command_run(const struct options *options)
+{
+    struct session session;
+    enum status status = session_open(&session, options);
+    struct scenario **scenarios =
+        text_memory(&session.texts, options->argument_count, sizeof *scenarios);
+    if (status == STATUS_OK) {
+        status = load_all(&session, scenarios);
+    }
+    if (status == STATUS_OK) {
+        status = run_all(&session, scenarios);
+    }
+    for (size_t i = 0; i < options->argument_count; i++) {
+        if (scenarios[i] != NULL) {
+            scenario_destroy(scenarios[i]);
+        }
+    }
+    session_close(&session);
+    return status;
+}

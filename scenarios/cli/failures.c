@@ -1,0 +1,464 @@
+#include "scenarios/cli/failures.h"
+
+#include "scenarios/cli/files.h"
+#include "scenarios/cli/reproducer.h"
+#include "scenarios/wiring/catalogue.h"
+#include "scenarios/workers.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAPE_TEXT_MAX ((size_t)512 << 10)
+#define DECISIVE_MAX  400
+#define SHRINK_HANGS  MINUTES(10)
+#define CHOICES_MAX   4096u
+
+/* What a worker leaves for one finding. */
+struct slot {
+    bool reproduced;
+    bool wrote;
+    uint32_t deviations;
+    uint32_t deviations_found;
+    char message[ORACLE_MESSAGE_SIZE];
+    char decisive[DECISIVE_MAX];
+    size_t tape_size;
+    char tape[TAPE_TEXT_MAX];
+};
+
+struct collector {
+    struct session *session;
+    const struct failures_options *options;
+    const struct summary_finding *const *findings; /* in order */
+    struct report_violation *violations;
+    size_t taken;
+    enum status status;
+};
+
+/* --- tapes as text ----------------------------------------------------------------------------- */
+
+static void
+write_tape(const struct scenario *scenario, const struct tape *tape, struct byte_writer *writer)
+{
+    struct tape_header header = {{0}, {0}};
+    (void)snprintf(header.scenario, sizeof header.scenario, "%s", scenario->name);
+    (void)snprintf(
+        header.profile, sizeof header.profile, "%s", profile_name(scenario->config.profile));
+    tape_write_text(tape, &header, catalogue_registry(), writer);
+}
+
+char *failures_tape_text(struct text_pool *texts,
+                         const struct scenario *scenario,
+                         const struct tape *tape)
+{
+    struct byte_writer writer;
+    byte_writer_init(&writer, NULL, 0);
+    write_tape(scenario, tape, &writer);
+    const size_t size = writer.size;
+    char *text = text_memory(texts, size + 1, 1);
+    byte_writer_init(&writer, (uint8_t *)text, size);
+    write_tape(scenario, tape, &writer);
+    CHECK(!writer.overflowed);
+    return text;
+}
+
+/* What an outcome means, by its kind of fault, or else what the draw decides. */
+static const char *meaning(const struct choice_site *site, uint8_t value)
+{
+    static const char *const sentences[FAULT_KIND_COUNT] = {
+#define X(constant, name, is_fault, sentence) [constant] = sentence,
+#include "sim/fault_kinds.def"
+#undef X
+    };
+    const uint8_t kind = site->outcomes[value].kind;
+    return kind == FAULT_NONE ? site->sentence : sentences[kind];
+}
+
+size_t failures_choices(struct text_pool *texts, const char *tape, const char *const **choices)
+{
+    struct tape_header header;
+    struct tape_fault fault;
+    struct tape read = {
+        .entries = memory_take(CHOICES_MAX * sizeof *read.entries),
+        .capacity = CHOICES_MAX,
+    };
+    const char **lines = NULL;
+    if (tape_read_text(bytes_of_text(tape), catalogue_registry(), &read, &header, &fault) !=
+        ERR_OK) {
+        read.count = 0;
+    }
+    lines = text_memory(texts, (size_t)read.count + 1, sizeof *lines);
+    for (uint32_t i = 0; i < read.count; i++) {
+        const struct tape_entry *entry = &read.entries[i];
+        const struct choice_site *site = choice_site_by_key(catalogue_registry(), entry->key);
+        char name[LANE_NAME_SIZE];
+        CHECK(site != NULL);
+        CHECK(entry->value < site->outcome_count);
+        lane_name(entry->lane, name);
+        lines[i] = text_format(texts,
+                               "%s/%s#%" PRIu32 " = %s: %s",
+                               site->name,
+                               name,
+                               entry->ordinal,
+                               site->outcomes[entry->value].name,
+                               meaning(site, entry->value));
+    }
+    free(read.entries);
+    *choices = lines;
+    return read.count;
+}
+
+/* --- in a worker: one finding ------------------------------------------------------------------ */
+
+/* What one finding is worked on with. */
+struct examination {
+    const struct collector *collector;
+    const struct summary_finding *finding;
+    struct reproducer *reproducer;
+    struct slot *slot;
+};
+
+static bool takes_its_process(const struct summary_finding *finding)
+{
+    return finding->oracle == SUMMARY_ORACLE_CRASH || finding->oracle == SUMMARY_ORACLE_HANG;
+}
+
+static struct culprit culprit_of(const struct summary_finding *finding)
+{
+    return (struct culprit){
+        .oracle = finding->oracle,
+        .subject_kind = finding->subject_kind,
+        .subject = finding->subject,
+    };
+}
+
+/* Run until the finding shows; false when it does not. */
+static bool show(const struct examination *examination, const struct run_request *request)
+{
+    const struct summary_finding *finding = examination->finding;
+    const nanos hang_after = examination->collector->session->options->hang_after;
+    const struct culprit culprit = culprit_of(finding);
+    if (takes_its_process(finding)) {
+        int detail = 0;
+        const enum reproducer_end end =
+            reproducer_run_guarded(examination->reproducer, request, hang_after, &detail);
+        return end ==
+               (finding->oracle == SUMMARY_ORACLE_HANG ? REPRODUCER_HUNG : REPRODUCER_CRASHED);
+    }
+    return culprit_find(&culprit, reproducer_run(examination->reproducer, request)) != NULL;
+}
+
+static void copy_tape(struct tape *target, const struct tape *source)
+{
+    *target = *source;
+    target->entries = memory_take((size_t)(source->count + 1) * sizeof *target->entries);
+    target->capacity = source->count + 1;
+    if (source->count > 0) {
+        memcpy(target->entries, source->entries, source->count * sizeof *target->entries);
+    }
+}
+
+static void write_slot_tape(const struct examination *examination, const struct tape *tape)
+{
+    struct slot *slot = examination->slot;
+    struct byte_writer writer;
+    byte_writer_init(&writer, (uint8_t *)slot->tape, sizeof slot->tape - 1);
+    write_tape(examination->collector->options->scenario, tape, &writer);
+    slot->tape_size = byte_writer_view(&writer).size;
+    slot->tape[slot->tape_size] = '\0';
+    slot->deviations = tape->count;
+}
+
+/* Say what decided, from the run that the reproducer holds. */
+static void explain(const struct examination *examination)
+{
+    struct slot *slot = examination->slot;
+    const struct culprit culprit = culprit_of(examination->finding);
+    const struct finding *found =
+        culprit_find(&culprit, reproducer_result(examination->reproducer));
+    struct byte_writer writer;
+    if (takes_its_process(examination->finding) || found == NULL) {
+        (void)snprintf(slot->message, sizeof slot->message, "%s", examination->finding->message);
+        return;
+    }
+    (void)snprintf(slot->message, sizeof slot->message, "%s", found->message);
+    byte_writer_init(&writer, (uint8_t *)slot->decisive, sizeof slot->decisive - 1);
+    reproducer_describe(examination->reproducer, found->position, &writer);
+}
+
+/* Files of a failure: DIR/<scenario>-<oracle>-seed<N>.<ending>, slashes made dashes. */
+static char *file_name(struct text_pool *texts,
+                       const struct collector *collector,
+                       const struct summary_finding *finding,
+                       const char *ending)
+{
+    char *stem = text_format(texts,
+                             "%s-%s-%u-seed%" PRIu64,
+                             collector->options->scenario->name,
+                             summary_oracle_name(finding->oracle),
+                             (unsigned)finding->subject_kind,
+                             finding->seed);
+    for (char *at = stem; *at != '\0'; at++) {
+        if (*at == '/') {
+            *at = '-';
+        }
+    }
+    return text_format(texts,
+                       "%s/%s.%s",
+                       collector->session->options->out,
+                       stem[0] == '.' ? stem + 1 : stem,
+                       ending);
+}
+
+static char *replay_command(struct text_pool *texts,
+                            const struct collector *collector,
+                            const struct summary_finding *finding)
+{
+    struct session *session = collector->session;
+    const struct options *options = session->options;
+    char *source = text_format(texts, " --seed %" PRIu64, finding->seed);
+    if (options->out != NULL && !collector->options->brief) {
+        source = text_format(texts,
+                             " --tape %s",
+                             text_shell_word(texts, file_name(texts, collector, finding, "tape")));
+    } else if (collector->options->tape) {
+        source = text_format(texts, "%s", "");
+    }
+    return text_format(texts,
+                       "%s replay %s%s%s",
+                       text_shell_word(texts, options->program),
+                       text_shell_word(texts, collector->options->word),
+                       source,
+                       session_selection(session));
+}
+
+static bool write_trace(const struct examination *examination, const char *path)
+{
+    struct file_writer writer;
+    const struct world *world = reproducer_world(examination->reproducer);
+    file_writer_start(&writer, path);
+    bool complete = writer.stream != NULL;
+    const uint32_t count = world == NULL ? 0 : world->journal->count;
+    for (uint32_t i = 0; i < count && complete; i++) {
+        uint8_t line[DECISIVE_MAX];
+        struct byte_writer text;
+        byte_writer_init(&text, line, sizeof line);
+        reproducer_describe(examination->reproducer, i, &text);
+        const struct bytes view = byte_writer_view(&text);
+        complete = fprintf(writer.stream, "#%" PRIu32 " %.*s\n", i, (int)view.size, line) > 0;
+    }
+    return file_writer_finish(&writer, complete) == ERR_OK;
+}
+
+static bool write_files(const struct examination *examination)
+{
+    const struct collector *collector = examination->collector;
+    const struct summary_finding *finding = examination->finding;
+    struct text_pool texts = {0};
+    const struct bytes tape = {(const uint8_t *)examination->slot->tape,
+                               examination->slot->tape_size};
+    const char *command = text_format(&texts, "%s\n", replay_command(&texts, collector, finding));
+    bool ok = folder_make(collector->session->options->out) == ERR_OK &&
+              file_write(file_name(&texts, collector, finding, "tape"), tape) == ERR_OK &&
+              file_write(file_name(&texts, collector, finding, "command"),
+                         bytes_of_text(command)) == ERR_OK;
+    if (ok && !takes_its_process(finding)) {
+        ok = write_trace(examination, file_name(&texts, collector, finding, "trace"));
+    }
+    text_pool_fini(&texts);
+    return ok;
+}
+
+/* Shrink what was shown, and leave the smallest run in the reproducer. */
+static void shrink(const struct examination *examination, struct tape *tape)
+{
+    const struct summary_finding *finding = examination->finding;
+    const struct culprit culprit = culprit_of(finding);
+    const struct shrink_limits limits = {
+        .attempts =
+            finding->oracle == SUMMARY_ORACLE_CRASH ? FAILURE_CRASH_ATTEMPTS : FAILURE_ATTEMPTS,
+        .hang_after = examination->collector->session->options->hang_after,
+    };
+    struct shrinking shrinking;
+    if (finding->oracle == SUMMARY_ORACLE_HANG) {
+        return;
+    }
+    reproducer_shrink(examination->reproducer, tape, &culprit, &limits, &shrinking);
+    free(tape->entries);
+    copy_tape(tape, &shrinking.result.tape);
+    free(shrinking.memory);
+}
+
+static bool examine(void *context, void *state, void *memory, uint64_t item)
+{
+    const struct collector *collector = context;
+    const struct examination examination = {
+        .collector = collector,
+        .finding = collector->findings[item],
+        .reproducer = state,
+        .slot = memory,
+    };
+    const struct scenario *scenario = collector->options->scenario;
+    const struct run_request first =
+        collector->options->tape ? reproducer_tape_request(&scenario->tape)
+                                 : reproducer_seed_request(scenario, examination.finding->seed);
+    struct tape tape;
+    examination.slot->reproduced = show(&examination, &first);
+    examination.slot->wrote = true;
+    if (!examination.slot->reproduced) {
+        return true;
+    }
+    const struct tape recorded = reproducer_recorded(examination.reproducer);
+    copy_tape(&tape, &recorded);
+    examination.slot->deviations_found = tape.count;
+    shrink(&examination, &tape);
+    const struct run_request last = reproducer_tape_request(&tape);
+    if (examination.finding->oracle != SUMMARY_ORACLE_HANG) {
+        examination.slot->reproduced = show(&examination, &last);
+    }
+    write_slot_tape(&examination, &tape);
+    explain(&examination);
+    if (collector->session->options->out != NULL && !collector->options->brief) {
+        examination.slot->wrote = write_files(&examination);
+    }
+    free(tape.entries);
+    return true;
+}
+
+static void *start(void *context)
+{
+    const struct collector *collector = context;
+    return reproducer_create(collector->options->scenario);
+}
+
+/* --- in the parent ----------------------------------------------------------------------------- */
+
+/* Shrinking crashed or hung: the finding stands as the sweep saw it. */
+static bool lost(void *context, void *memory, uint64_t item, enum workers_loss loss, int detail)
+{
+    const struct collector *collector = context;
+    struct slot *slot = memory;
+    (void)loss;
+    (void)detail;
+    slot->reproduced = true;
+    slot->wrote = true;
+    slot->tape[0] = '\0';
+    slot->decisive[0] = '\0';
+    (void)snprintf(slot->message, sizeof slot->message, "%s", collector->findings[item]->message);
+    return true;
+}
+
+/* The names of a finding's oracle and of those that its run broke as well. */
+static const char *const *
+oracle_names(struct text_pool *texts, const struct summary_finding *finding, size_t *count)
+{
+    const char **names = text_memory(texts, 64, sizeof *names);
+    size_t used = 0;
+    names[used++] = summary_oracle_name(finding->oracle);
+    for (uint8_t oracle = 0; oracle < 64; oracle++) {
+        if ((finding->oracles >> oracle & 1) != 0 && oracle != finding->oracle) {
+            names[used++] = summary_oracle_name(oracle);
+        }
+    }
+    *count = used;
+    return names;
+}
+
+static void take(void *context, const void *memory)
+{
+    struct collector *collector = context;
+    struct text_pool *texts = &collector->session->texts;
+    const struct slot *slot = memory;
+    const struct summary_finding *finding = collector->findings[collector->taken];
+    struct report_violation *violation = &collector->violations[collector->taken];
+    collector->taken++;
+    *violation = (struct report_violation){
+        .subject = summary_subject(texts, finding->subject_kind, finding->subject),
+        .seed = finding->seed,
+        .tape = text_copy(texts, bytes_of_text(slot->tape)),
+        .deviations = slot->deviations,
+        .deviations_found = slot->deviations_found,
+        .message = text_copy(texts, bytes_of_text(slot->message)),
+        .decisive = text_copy(texts, bytes_of_text(slot->decisive)),
+        .command = replay_command(texts, collector, finding),
+    };
+    violation->oracles = oracle_names(texts, finding, &violation->oracle_count);
+    violation->choice_count = failures_choices(texts, violation->tape, &violation->choices);
+    if (!slot->reproduced) {
+        violation->message = text_copy(texts, bytes_of_text(finding->message));
+        complain("seed %" PRIu64 " of %s broke %s in the sweep and not when it was run again",
+                 finding->seed,
+                 collector->options->word,
+                 violation->oracles[0]);
+        collector->status = status_worse(collector->status, STATUS_NONDETERMINISM);
+    }
+    if (!slot->wrote) {
+        complain("--out \"%s\": cannot write there; allowed: a folder that can be made or written",
+                 collector->session->options->out);
+        collector->status = status_worse(collector->status, STATUS_USAGE);
+    }
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct summary_finding *const *left = a;
+    const struct summary_finding *const *right = b;
+    if ((*left)->seed != (*right)->seed) {
+        return (*left)->seed < (*right)->seed ? -1 : 1;
+    }
+    if ((*left)->oracle != (*right)->oracle) {
+        return (*left)->oracle < (*right)->oracle ? -1 : 1;
+    }
+    return (*left)->subject_kind < (*right)->subject_kind ? -1 : 1;
+}
+
+/* The findings that are asked for, in order. */
+static size_t select_findings(const struct failures_options *options,
+                              const struct summary *summary,
+                              const struct summary_finding **findings)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < summary->finding_count; i++) {
+        const struct summary_finding *finding = &summary->findings[i];
+        if ((options->oracles >> finding->oracle & 1) != 0 && finding->seed <= options->last_seed) {
+            findings[count++] = finding;
+        }
+    }
+    qsort(findings, count, sizeof *findings, compare_findings);
+    return count;
+}
+
+enum status failures_collect(struct session *session,
+                             const struct failures_options *options,
+                             const struct summary *summary,
+                             struct report_run *run)
+{
+    const struct summary_finding *findings[SUMMARY_FINDING_MAX] = {0};
+    const size_t count = select_findings(options, summary, findings);
+    struct collector collector = {
+        .session = session,
+        .options = options,
+        .findings = findings,
+        .violations = text_memory(&session->texts, count + 1, sizeof(struct report_violation)),
+    };
+    const struct workers_options pool = {
+        .jobs = session->options->jobs,
+        .slot_size = sizeof(struct slot),
+        .hang_after = SHRINK_HANGS,
+        .count = count,
+        .chunk = 1,
+        .context = &collector,
+        .start = start,
+        .work = examine,
+        .lost = lost,
+        .take = take,
+    };
+    uint64_t done = 0;
+    if (workers_run(&pool, &done) != ERR_OK) {
+        complain("no processes or memory to shrink with");
+        return STATUS_INTERNAL;
+    }
+    run->violations = collector.violations;
+    run->violation_count = collector.taken;
+    return collector.status;
+}

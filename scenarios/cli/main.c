@@ -1,0 +1,209 @@
+/* sinkproof: the command line. */
+#include "scenarios/cli/command.h"
+#include "scenarios/cli/text.h"
+#include "scenarios/wiring/catalogue.h"
+#include "sinks/base/digest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANY_NUMBER SIZE_MAX
+
+#define SWEEP_OPTIONS                                                                              \
+    (OPTION_BIT(JOBS) | OPTION_BIT(HANG_AFTER) | OPTION_BIT(SEEDS) | OPTION_BIT(JSON) |            \
+     OPTION_BIT(OUT) | OPTION_BIT(SHARD))
+#define SELECTION_OPTIONS (OPTION_BIT(PROFILE) | OPTION_BIT(SINK) | OPTION_BIT(WITHOUT_ORACLE))
+#define RUN_OPTIONS                                                                                \
+    (SWEEP_OPTIONS | SELECTION_OPTIONS | OPTION_BIT(FOR) | OPTION_BIT(SEED_FROM) |                 \
+     OPTION_BIT(STOP_AT))
+#define SOURCE_OF_RUN (OPTION_BIT(SEED) | OPTION_BIT(TAPE) | OPTION_BIT(HANG_AFTER))
+#define REPLAY_OPTIONS                                                                             \
+    (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(STRICT) | OPTION_BIT(TRACE) |                  \
+     OPTION_BIT(ONLY) | OPTION_BIT(UNTIL) | OPTION_BIT(BREAK))
+#define SHRINK_OPTIONS                                                                             \
+    (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(ORACLE) | OPTION_BIT(ATTEMPTS) |               \
+     OPTION_BIT(OUTPUT))
+
+static const struct command commands[] = {
+    {"list",
+     "[scenarios|sinks|models|oracles|claims|clauses|mutants|sites]",
+     "what there is, one item per line, its name first",
+     0,
+     1,
+     OPTION_BIT(SOURCE),
+     command_list},
+    {"run",
+     "SCENARIO...",
+     "sweep the seeds of scenarios and judge what the services did",
+     1,
+     ANY_NUMBER,
+     RUN_OPTIONS,
+     command_run},
+    {"replay",
+     "SCENARIO",
+     "make one run again, of a seed or a tape, and show it",
+     1,
+     1,
+     REPLAY_OPTIONS,
+     command_replay},
+    {"shrink",
+     "SCENARIO",
+     "find the smallest tape that fails in the same way",
+     1,
+     1,
+     SHRINK_OPTIONS,
+     command_shrink},
+};
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+static void print_overview(FILE *file)
+{
+    (void)fprintf(file, "usage: sinkproof COMMAND [ARGUMENT...] [OPTION...]\n\ncommands:\n");
+    for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
+        (void)fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].sentence);
+    }
+    (void)fprintf(file,
+                  "  %-10s %s\n  %-10s %s\n\n"
+                  "exit status: 0 as expected; 1 a claim or expectation broken, or inconclusive;\n"
+                  "2 usage or bad input; 3 nondeterminism; 4 a limit or an internal error\n",
+                  "help",
+                  "this text, or that of a command: sinkproof help run",
+                  "--version",
+                  "version and digest of the clauses");
+}
+
+static void print_help(FILE *file, const struct command *command)
+{
+    (void)fprintf(file, "usage: sinkproof %s %s", command->name, command->arguments);
+    options_synopsis(file, command->allowed);
+    (void)fprintf(file, "\n\n%s\n\n", command->sentence);
+    options_describe(file, command->allowed);
+}
+
+/* Over every clause of every model, in the order of the catalogue. */
+static uint64_t clause_digest(void)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < catalogue_model_count; i++) {
+        const struct model_type *model = catalogue_models[i];
+        for (size_t k = 0; k < model->clause_count; k++) {
+            const struct clause *clause = &model->clauses[k];
+            digest = digest_fold(digest, digest_bytes(bytes_of_text(clause->id)));
+            digest = digest_fold(digest, clause->class);
+            digest = digest_fold(digest, digest_bytes(bytes_of_text(clause->sentence)));
+        }
+    }
+    return digest;
+}
+
+static enum status print_version(void)
+{
+    (void)printf("sinkproof %s, clauses 0x%016" PRIx64 "\n", SINKPROOF_VERSION, clause_digest());
+    return STATUS_OK;
+}
+
+static enum status unknown_command(const char *name)
+{
+    (void)fprintf(stderr, "sinkproof: \"%s\": no such command; allowed:", name);
+    for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
+        (void)fprintf(stderr, " %s", commands[i].name);
+    }
+    (void)fprintf(stderr, " help --version\n");
+    return STATUS_USAGE;
+}
+
+static enum status help(const char *name_or_null)
+{
+    if (name_or_null == NULL) {
+        print_overview(stdout);
+        return STATUS_OK;
+    }
+    const struct command *command = find_command(name_or_null);
+    if (command == NULL) {
+        return unknown_command(name_or_null);
+    }
+    print_help(stdout, command);
+    return STATUS_OK;
+}
+
+static bool asks_for_help(size_t count, const char **words)
+{
+    for (size_t i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum status
+run_command(const struct command *command, const char *program, size_t count, const char **words)
+{
+    const struct options_rule rule = {
+        .command = command->name,
+        .allowed = command->allowed,
+        .argument_min = command->argument_min,
+        .argument_max = command->argument_max,
+        .arguments = command->arguments,
+    };
+    struct options options;
+    char message[OPTION_MESSAGE_SIZE];
+    if (asks_for_help(count, words)) {
+        print_help(stdout, command);
+        return STATUS_OK;
+    }
+    if (options_parse(&rule, words, count, &options, message) != ERR_OK) {
+        (void)fprintf(stderr, "sinkproof %s\n", message);
+        return STATUS_USAGE;
+    }
+    options.program = program;
+    return command->run(&options);
+}
+
+static enum status dispatch(size_t count, const char **words, const char *program)
+{
+    if (count == 0) {
+        print_overview(stderr);
+        return STATUS_USAGE;
+    }
+    if (strcmp(words[0], "--version") == 0) {
+        return print_version();
+    }
+    if (strcmp(words[0], "help") == 0 || strcmp(words[0], "--help") == 0 ||
+        strcmp(words[0], "-h") == 0) {
+        return help(count > 1 ? words[1] : NULL);
+    }
+    const struct command *command = find_command(words[0]);
+    return command == NULL ? unknown_command(words[0])
+                           : run_command(command, program, count - 1, words + 1);
+}
+
+int main(int argc, char **argv)
+{
+    const char **words = NULL;
+    const char *program = argc > 0 ? argv[0] : "sinkproof";
+    const size_t count = argc > 1 ? (size_t)argc - 1 : 0;
+    words = memory_take((count + 1) * sizeof *words);
+    for (size_t i = 0; i < count; i++) {
+        words[i] = argv[i + 1];
+    }
+    enum status status = dispatch(count, words, program);
+    free(words);
+    /* Results that could not be written are no results. */
+    if ((fflush(stdout) != 0 || ferror(stdout) != 0) && status != STATUS_USAGE) {
+        (void)fprintf(stderr, "sinkproof: standard output: cannot be written\n");
+        status = STATUS_INTERNAL;
+    }
+    return (int)status;
+}

@@ -1,0 +1,204 @@
+#include "scenarios/cli/mutants.h"
+
+#include "scenarios/cli/files.h"
+#include "scenarios/cli/seeds.h"
+#include "scenarios/cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SEEDS_MAX (UINT64_C(1) << 32)
+
+static struct bytes next_line(struct bytes *rest)
+{
+    const uint8_t *end = memchr(rest->data, '\n', rest->size);
+    const size_t size = end == NULL ? rest->size : (size_t)(end - rest->data);
+    const struct bytes line = {rest->data, size};
+    const size_t used = end == NULL ? size : size + 1;
+    *rest = (struct bytes){rest->data + used, rest->size - used};
+    return line;
+}
+
+static struct bytes trimmed(struct bytes text)
+{
+    while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
+        text.data++;
+        text.size--;
+    }
+    while (text.size > 0 && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t' ||
+                             text.data[text.size - 1] == '\r')) {
+        text.size--;
+    }
+    return text;
+}
+
+/* Put "key: value" where it belongs; false when the key is not known or the value is not good. */
+static bool take_line(struct text_pool *texts, struct bytes line, struct mutant *mutant)
+{
+    const uint8_t *colon = memchr(line.data, ':', line.size);
+    if (colon == NULL) {
+        return true; /* prose */
+    }
+    const size_t key_size = (size_t)(colon - line.data);
+    const char *key = text_copy(texts, trimmed((struct bytes){line.data, key_size}));
+    const char *value =
+        text_copy(texts, trimmed((struct bytes){colon + 1, line.size - key_size - 1}));
+    if (strcmp(key, "mechanism") == 0) {
+        mutant->mechanism = value;
+    } else if (strcmp(key, "scenario") == 0) {
+        mutant->scenario = value;
+    } else if (strcmp(key, "oracle") == 0) {
+        mutant->oracle = value;
+    } else if (strcmp(key, "target") == 0) {
+        mutant->target = value;
+    } else if (strcmp(key, "seeds") == 0) {
+        return number_parse(value, &mutant->seeds) == ERR_OK && mutant->seeds >= 1 &&
+               mutant->seeds <= SEEDS_MAX;
+    }
+    return true;
+}
+
+enum err mutant_parse(struct text_pool *texts,
+                      struct bytes patch,
+                      struct mutant *mutant,
+                      char message[MUTANT_MESSAGE_SIZE])
+{
+    struct bytes rest = patch;
+    mutant->seeds = MUTANT_BUDGET_DEFAULT;
+    while (rest.size > 0 && rest.data[0] == '#') {
+        struct bytes line = next_line(&rest);
+        line.data++;
+        line.size--;
+        if (!take_line(texts, trimmed(line), mutant)) {
+            (void)snprintf(message,
+                           MUTANT_MESSAGE_SIZE,
+                           "%s: seeds: allowed: a number from 1 to 2^32",
+                           mutant->path);
+            return ERR_INVALID;
+        }
+    }
+    const struct {
+        const char *key;
+        const char *value;
+    } needed[] = {
+        {"mechanism", mutant->mechanism},
+        {"scenario", mutant->scenario},
+        {"oracle", mutant->oracle},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(needed); i++) {
+        if (needed[i].value == NULL || needed[i].value[0] == '\0') {
+            (void)snprintf(message,
+                           MUTANT_MESSAGE_SIZE,
+                           "%s: its first lines lack \"# %s: ...\"",
+                           mutant->path,
+                           needed[i].key);
+            return ERR_INVALID;
+        }
+    }
+    return ERR_OK;
+}
+
+/* All mutants while they are read. */
+struct gathering {
+    struct text_pool *texts;
+    struct mutant *list;
+    size_t count;
+    size_t capacity;
+};
+
+static enum status
+gather_one(struct gathering *gathering, const char *path, const char *name, const char *folder)
+{
+    char message[MUTANT_MESSAGE_SIZE];
+    struct bytes patch = {0};
+    if (file_read(gathering->texts, path, &patch) != ERR_OK) {
+        complain("%s: cannot be read", path);
+        return STATUS_USAGE;
+    }
+    if (gathering->count == gathering->capacity) {
+        gathering->capacity = gathering->capacity * 2 + 16;
+        gathering->list =
+            memory_resize(gathering->list, gathering->capacity * sizeof *gathering->list);
+    }
+    struct mutant *mutant = &gathering->list[gathering->count];
+    *mutant = (struct mutant){
+        .name = name,
+        .path = path,
+        .target = folder,
+        .is_canary = strstr(name, "canary") != NULL,
+    };
+    if (mutant_parse(gathering->texts, patch, mutant, message) != ERR_OK) {
+        complain("%s", message);
+        return STATUS_USAGE;
+    }
+    gathering->count++;
+    return STATUS_OK;
+}
+
+static enum status gather_folder(struct gathering *gathering, const char *root, const char *folder)
+{
+    const char *const *names = NULL;
+    const char *place = text_format(gathering->texts, "%s/%s", root, folder);
+    const size_t count = folder_names(gathering->texts, place, &names);
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = strlen(names[i]);
+        if (size > 6 && strcmp(names[i] + size - 6, ".patch") == 0) {
+            const struct bytes stem = {(const uint8_t *)names[i], size - 6};
+            const enum status status =
+                gather_one(gathering,
+                           text_format(gathering->texts, "%s/%s", place, names[i]),
+                           text_copy(gathering->texts, stem),
+                           folder);
+            if (status != STATUS_OK) {
+                return status;
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status
+mutants_read(struct text_pool *texts, const char *source, struct mutant **mutants, size_t *count)
+{
+    struct gathering gathering = {.texts = texts};
+    const char *const *folders = NULL;
+    const char *root = text_format(texts, "%s/scenarios/mutants", source);
+    const size_t folder_count = folder_names(texts, root, &folders);
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < folder_count && status == STATUS_OK; i++) {
+        if (strchr(folders[i], '.') == NULL) {
+            status = gather_folder(&gathering, root, folders[i]);
+        }
+    }
+    *count = gathering.count;
+    *mutants = text_memory(texts, gathering.count + 1, sizeof **mutants);
+    if (gathering.count > 0) {
+        memcpy(*mutants, gathering.list, gathering.count * sizeof **mutants);
+    }
+    free(gathering.list);
+    return status;
+}
+
+enum status mutants_list(const struct options *options)
+{
+    struct text_pool texts = {0};
+    struct mutant *mutants = NULL;
+    size_t count = 0;
+    const char *source = options->source != NULL ? options->source : source_folder(&texts);
+    enum status status = STATUS_USAGE;
+    if (source == NULL) {
+        complain("list mutants: no source tree found; wanted: --source DIR");
+    } else {
+        status = mutants_read(&texts, source, &mutants, &count);
+    }
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        (void)printf("%-44s %s, killed by %s in %s: %s\n",
+                     mutants[i].name,
+                     mutants[i].target,
+                     mutants[i].oracle,
+                     mutants[i].scenario,
+                     mutants[i].mechanism);
+    }
+    text_pool_fini(&texts);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* Planted bugs: patches under scenarios/mutants/<folder>/<name>.patch, whose first lines
+ * "# key: value" say what they are. */
+#ifndef SCENARIOS_CLI_MUTANTS_H
+#define SCENARIOS_CLI_MUTANTS_H
+
+#include "scenarios/cli/options.h"
+#include "scenarios/cli/status.h"
+#include "scenarios/cli/text.h"
+#include "sinks/base/err.h"
+
+#include <stdbool.h>
+
+#define MUTANT_BUDGET_DEFAULT 2000u
+#define MUTANT_MESSAGE_SIZE   400
+
+struct mutant {
+    const char *name; /* of the file, without .patch */
+    const char *path;
+    const char *target; /* default: the folder */
+    const char *mechanism;
+    const char *scenario;
+    const char *oracle;
+    uint64_t seeds; /* budget */
+    bool is_canary;
+};
+
+/* Read the header of a patch. ERR_OK, or ERR_INVALID with a line that says what is missing or
+ * wrong. Texts go to the pool. */
+MUST_USE enum err mutant_parse(struct text_pool *texts,
+                               struct bytes patch,
+                               struct mutant *mutant,
+                               char message[MUTANT_MESSAGE_SIZE]);
+
+/* Read all patches under a source tree, sorted by folder and name. STATUS_OK, or STATUS_USAGE with
+ * a line on standard error. */
+MUST_USE enum status
+mutants_read(struct text_pool *texts, const char *source, struct mutant **mutants, size_t *count);
+
+enum status mutants_list(const struct options *options);
+
+#endif

@@ -1,0 +1,21 @@
+/* JSON files that commands leave. */
+#ifndef SCENARIOS_CLI_OUTPUT_H
+#define SCENARIOS_CLI_OUTPUT_H
+
+#include "reports/records.h"
+#include "scenarios/cli/status.h"
+
+/* Write records to path: STATUS_OK, or STATUS_USAGE with a line on standard error. A path that is
+ * NULL asks for no file. */
+enum status output_runs(const char *path_or_null, const struct report_run *runs, size_t count);
+enum status
+output_claims(const char *path_or_null, const struct report_claim *claims, size_t count);
+enum status
+output_mutants(const char *path_or_null, const struct report_mutant *mutants, size_t count);
+enum status
+output_metrics(const char *path_or_null, const struct report_metric *metrics, size_t count);
+
+/* Whether a file can be made there; asked before long work. STATUS_OK or STATUS_USAGE, as above. */
+enum status output_check(const char *path_or_null);
+
+#endif

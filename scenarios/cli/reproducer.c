@@ -1,0 +1,280 @@
+#include "scenarios/cli/reproducer.h"
+
+#include "scenarios/cli/progress.h"
+#include "scenarios/cli/summary.h"
+#include "scenarios/workers.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SOFT_CAP_DEFAULT ((size_t)8 << 20)
+#define ALIGNMENT        ((size_t)4096)
+
+/* All of it lies in one piece of memory that is shared with forked processes. */
+struct reproducer {
+    const struct scenario *scenario;
+    size_t mapped;
+    struct runner runner;
+    struct result result;
+};
+
+struct reproducer *reproducer_create(const struct scenario *scenario)
+{
+    const size_t cap = scenario->config.arena_soft_cap;
+    const size_t run_size = (cap == 0 ? SOFT_CAP_DEFAULT : cap) + RUN_HEADROOM;
+    const size_t head = (sizeof(struct reproducer) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct reproducer *reproducer = workers_memory(head + run_size);
+    if (reproducer == NULL) {
+        return NULL;
+    }
+    reproducer->scenario = scenario;
+    reproducer->mapped = head + run_size;
+    runner_init(&reproducer->runner, (uint8_t *)reproducer + head, run_size);
+    return reproducer;
+}
+
+void reproducer_destroy(struct reproducer *reproducer)
+{
+    workers_memory_free(reproducer, reproducer->mapped);
+}
+
+struct run_request reproducer_seed_request(const struct scenario *scenario, uint64_t seed)
+{
+    return (struct run_request){
+        .choice =
+            {
+                .mode = CHOICE_SEEDED,
+                .seed = seed,
+                .identity = seed,
+                .swarm = true,
+                .kinds_allowed = scenario->config.faults.kinds,
+            },
+    };
+}
+
+struct run_request reproducer_tape_request(const struct tape *tape)
+{
+    return (struct run_request){
+        .choice = {.mode = CHOICE_REPLAY, .tape = tape, .identity = tape->identity},
+    };
+}
+
+const struct result *reproducer_run(struct reproducer *reproducer,
+                                    const struct run_request *request)
+{
+    reproducer->runner.world = NULL;
+    runner_run(&reproducer->runner, &reproducer->scenario->config, request, &reproducer->result);
+    return &reproducer->result;
+}
+
+/* Wait for a process until its time is over; true when it ended by itself. end_of_pipe closes with
+ * the process. */
+static bool wait_until(int end_of_pipe, nanos hang_after)
+{
+    const uint64_t from = wall_milliseconds();
+    const uint64_t limit = hang_after / NANOS_PER_MS;
+    for (;;) {
+        struct pollfd polled = {.fd = end_of_pipe, .events = POLLIN};
+        if (poll(&polled, 1, 100) > 0) {
+            return true;
+        }
+        if (hang_after > 0 && wall_milliseconds() - from > limit) {
+            return false;
+        }
+    }
+}
+
+enum reproducer_end reproducer_run_guarded(struct reproducer *reproducer,
+                                           const struct run_request *request,
+                                           nanos hang_after,
+                                           int *detail)
+{
+    int pipe_ends[2];
+    int status = 0;
+    *detail = 0;
+    if (pipe(pipe_ends) != 0) {
+        return REPRODUCER_NO_PROCESS;
+    }
+    (void)fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const struct rlimit no_core = {0, 0};
+        (void)setrlimit(RLIMIT_CORE, &no_core);
+        (void)close(pipe_ends[0]);
+        (void)reproducer_run(reproducer, request);
+        exit(0);
+    }
+    (void)close(pipe_ends[1]);
+    const bool ended = pid > 0 && wait_until(pipe_ends[0], hang_after);
+    (void)close(pipe_ends[0]);
+    if (pid < 0) {
+        return REPRODUCER_NO_PROCESS;
+    }
+    if (!ended) {
+        (void)kill(pid, SIGKILL);
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!ended) {
+        return REPRODUCER_HUNG;
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return REPRODUCER_DONE;
+    }
+    *detail = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return REPRODUCER_CRASHED;
+}
+
+const struct world *reproducer_world(const struct reproducer *reproducer)
+{
+    return reproducer->runner.world;
+}
+
+const struct result *reproducer_result(const struct reproducer *reproducer)
+{
+    return &reproducer->result;
+}
+
+struct tape reproducer_recorded(const struct reproducer *reproducer)
+{
+    const struct world *world = reproducer_world(reproducer);
+    struct tape tape = {0};
+    if (world != NULL) {
+        tape = world->choice->recorded;
+        tape.identity = world->choice->identity;
+    }
+    return tape;
+}
+
+static struct bytes name_resource(void *context, uint32_t resource)
+{
+    const struct world *world = context;
+    return world_resource_name(world, resource);
+}
+
+static struct bytes name_method(void *context, uint16_t service, uint8_t method)
+{
+    const struct world *world = context;
+    if (service < world->service_count) {
+        const struct port_service *port = world->services[service].type->service;
+        for (uint16_t i = 0; i < port->method_count; i++) {
+            if (port->methods[i]->id == method) {
+                return bytes_of_text(port->methods[i]->name);
+            }
+        }
+    }
+    return (struct bytes){0};
+}
+
+void reproducer_describe(const struct reproducer *reproducer,
+                         uint32_t position,
+                         struct byte_writer *writer)
+{
+    struct world *world = reproducer->runner.world;
+    CHECK(world != NULL);
+    const struct journal_names names = {
+        .context = world,
+        .resource = name_resource,
+        .method = name_method,
+    };
+    if (position < world->journal->count) {
+        journal_describe_named(journal_at(world->journal, position), &names, writer);
+    }
+}
+
+const struct finding *culprit_find(const struct culprit *culprit, const struct result *result)
+{
+    for (uint32_t i = 0; i < result->finding_count; i++) {
+        const struct result_finding *found = &result->findings[i];
+        const bool same_kind = found->oracle == culprit->oracle &&
+                               found->finding.subject_kind == culprit->subject_kind;
+        if (same_kind && (culprit->subject_kind != SUBJECT_RECORD ||
+                          found->finding.subject == culprit->subject)) {
+            return &found->finding;
+        }
+    }
+    return NULL;
+}
+
+/* --- shrinking --------------------------------------------------------------------------------- */
+
+struct search {
+    struct reproducer *reproducer;
+    const struct culprit *culprit;
+    const struct shrink_limits *limits;
+};
+
+/* A recorded tape may be longer than the candidate where the reading of a tape made the run draw on
+ * in another way; it is no smaller failure then. */
+static bool is_no_greater(const struct tape *recorded, const struct tape *candidate)
+{
+    uint64_t sums[2] = {0, 0};
+    for (uint32_t i = 0; i < recorded->count; i++) {
+        sums[0] += recorded->entries[i].value;
+    }
+    for (uint32_t i = 0; i < candidate->count; i++) {
+        sums[1] += candidate->entries[i].value;
+    }
+    return recorded->count < candidate->count ||
+           (recorded->count == candidate->count && sums[0] <= sums[1]);
+}
+
+static bool still_fails(void *context, const struct tape *candidate, struct tape *recorded)
+{
+    const struct search *search = context;
+    struct reproducer *reproducer = search->reproducer;
+    const struct run_request request = reproducer_tape_request(candidate);
+    bool fails = false;
+    if (search->culprit->oracle == SUMMARY_ORACLE_CRASH) {
+        int detail = 0;
+        fails = reproducer_run_guarded(reproducer, &request, search->limits->hang_after, &detail) ==
+                REPRODUCER_CRASHED;
+    } else {
+        fails = culprit_find(search->culprit, reproducer_run(reproducer, &request)) != NULL;
+    }
+    if (!fails) {
+        return false;
+    }
+    const struct tape made = reproducer_recorded(reproducer);
+    if (made.count > recorded->capacity || !is_no_greater(&made, candidate)) {
+        return false;
+    }
+    if (made.count > 0) {
+        memcpy(recorded->entries, made.entries, made.count * sizeof *made.entries);
+    }
+    recorded->count = made.count;
+    return true;
+}
+
+static bool keep_going(void *context)
+{
+    const struct search *search = context;
+    const uint64_t deadline = search->limits->deadline_ms;
+    return deadline == 0 || wall_milliseconds() < deadline;
+}
+
+void reproducer_shrink(struct reproducer *reproducer,
+                       const struct tape *tape,
+                       const struct culprit *culprit,
+                       const struct shrink_limits *limits,
+                       struct shrinking *shrinking)
+{
+    struct search search = {.reproducer = reproducer, .culprit = culprit, .limits = limits};
+    const struct shrink_options options = {
+        .still_fails = still_fails,
+        .keep_going = keep_going,
+        .context = &search,
+        .attempts_max = limits->attempts,
+    };
+    /* Aligned to 16 like all that malloc gives. */
+    shrinking->memory = memory_take(shrink_memory_size(tape->count, &options));
+    shrink_run(tape, &options, shrinking->memory, &shrinking->result);
+}

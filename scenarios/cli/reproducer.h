@@ -1,0 +1,75 @@
+/* One run at a time, in memory that outlives the process it is made in: of a run that crashed or
+ * hung, what it had drawn until then can still be read. */
+#ifndef SCENARIOS_CLI_REPRODUCER_H
+#define SCENARIOS_CLI_REPRODUCER_H
+
+#include "scenarios/cli/text.h"
+#include "scenarios/scenario.h"
+#include "sim/shrink.h"
+#include "sim/tape.h"
+
+struct reproducer;
+
+/* Memory for runs of a scenario, which is borrowed. NULL when there is none. */
+struct reproducer *reproducer_create(const struct scenario *scenario);
+void reproducer_destroy(struct reproducer *reproducer);
+
+/* What to ask for to run a seed, or a tape. */
+struct run_request reproducer_seed_request(const struct scenario *scenario, uint64_t seed);
+struct run_request reproducer_tape_request(const struct tape *tape);
+
+/* Run in this process. The result stands until the next run. */
+const struct result *reproducer_run(struct reproducer *reproducer,
+                                    const struct run_request *request);
+
+/* Run in a process of its own, killed after a while (0: never). */
+enum reproducer_end {
+    REPRODUCER_DONE = 0,
+    REPRODUCER_CRASHED, /* *detail: the signal; 0: it left by itself */
+    REPRODUCER_HUNG,
+    REPRODUCER_NO_PROCESS,
+};
+enum reproducer_end reproducer_run_guarded(struct reproducer *reproducer,
+                                           const struct run_request *request,
+                                           nanos hang_after,
+                                           int *detail);
+
+/* After a run, the world it left, or NULL when the sink refused; whole tape; a line on an event of
+ * its journal. */
+const struct world *reproducer_world(const struct reproducer *reproducer);
+const struct result *reproducer_result(const struct reproducer *reproducer);
+struct tape reproducer_recorded(const struct reproducer *reproducer);
+void reproducer_describe(const struct reproducer *reproducer,
+                         uint32_t position,
+                         struct byte_writer *writer);
+
+/* What a run is to break again while its tape is made smaller. */
+struct culprit {
+    uint8_t oracle; /* index into oracle_types, or SUMMARY_ORACLE_CRASH */
+    uint8_t subject_kind;
+    uint64_t subject; /* must be the same for records; what else a name stands for changes with the
+                         attempt that made it */
+};
+
+/* The finding that is the culprit's, or NULL. */
+const struct finding *culprit_find(const struct culprit *culprit, const struct result *result);
+
+struct shrinking {
+    struct shrink_result result; /* its entries lie in memory */
+    void *memory;                /* to be freed */
+};
+
+/* Make the smallest tape that shows the culprit, from one that does. attempts: 0 for the default.
+ * deadline_ms: on wall_milliseconds; 0 none. */
+struct shrink_limits {
+    uint32_t attempts;
+    uint64_t deadline_ms;
+    nanos hang_after;
+};
+void reproducer_shrink(struct reproducer *reproducer,
+                       const struct tape *tape,
+                       const struct culprit *culprit,
+                       const struct shrink_limits *limits,
+                       struct shrinking *shrinking);
+
+#endif
