@@ -275,11 +275,14 @@ decode_pass(struct decoder *decoder, const struct port_message *message, struct 
 
 bool port_has_field(const struct port_message *message, struct bytes source, uint32_t number)
 {
+    if (source.size == 0) {
+        return false;
+    }
     const struct decode_frame frame = {
         .message = message, .position = source.data, .end = source.data + source.size};
     for (uint16_t i = 0; i < message->field_count; i++) {
         if (message->fields[i].number == number) {
-            return source.size > 0 && count_occurrences(&frame, &message->fields[i]) > 0;
+            return count_occurrences(&frame, &message->fields[i]) > 0;
         }
     }
     return false;

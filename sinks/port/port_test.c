@@ -1,0 +1,388 @@
+/* Messages by their field tables: bytes against the wire format, and everything that decoding refuses.
+ * link: sinks/port/port sinks/port/decode sinks/port/status sinks/port/cloudtasks sinks/port/generic
+ * link: sinks/base/bytes sinks/base/digest sinks/base/allocator
+ */
+#include "sinks/port/port.h"
+
+#include "sinks/base/digest.h"
+#include "sinks/base/test.h"
+#include "sinks/port/cloudtasks.h"
+#include "sinks/port/generic.h"
+
+#include <string.h>
+
+/* One of everything, and a message that nests itself. */
+struct every {
+    bool truth;
+    uint32_t word;
+    uint64_t wide;
+    int64_t number;
+    uint32_t choice;
+    struct bytes blob;
+    struct bytes text;
+    const struct every *inner;
+    struct port_list items;
+    struct port_texts texts;
+};
+
+static const struct port_message every_message;
+
+static const struct port_field every_fields[] = {
+    {1, offsetof(struct every, truth), PORT_BOOL, "truth", NULL},
+    {2, offsetof(struct every, word), PORT_U32, "word", NULL},
+    {3, offsetof(struct every, wide), PORT_U64, "wide", NULL},
+    {4, offsetof(struct every, number), PORT_I64, "number", NULL},
+    {5, offsetof(struct every, choice), PORT_ENUM, "choice", NULL},
+    {6, offsetof(struct every, blob), PORT_BYTES, "blob", NULL},
+    {7, offsetof(struct every, text), PORT_TEXT, "text", NULL},
+    {8, offsetof(struct every, inner), PORT_MESSAGE, "inner", &every_message},
+    {9, offsetof(struct every, items), PORT_LIST, "items", &every_message},
+    {200, offsetof(struct every, texts), PORT_TEXTS, "texts", NULL},
+};
+
+static const struct port_message every_message = {
+    "every", sizeof(struct every), every_fields, ARRAY_COUNT(every_fields)};
+
+static const struct every leaf = {.number = -1};
+static const struct every empty = {.word = 0};
+static const void *const leaves[] = {&leaf, &empty, &leaf};
+static const struct bytes words[] = {
+    {(const uint8_t *)"a", 1}, {NULL, 0}, {(const uint8_t *)"bc", 2}};
+static const struct every full = {
+    .truth = true,
+    .word = 300,
+    .wide = UINT64_MAX,
+    .number = INT64_MIN,
+    .choice = 7,
+    .blob = {(const uint8_t *)"\xff\x00", 2},
+    .text = {(const uint8_t *)"\xc3\xa9", 2},
+    .inner = &leaf,
+    .items = {leaves, 3},
+    .texts = {words, 3},
+};
+
+static struct bytes encode(const struct every *value, uint8_t *data, size_t capacity)
+{
+    struct byte_writer writer;
+    byte_writer_init(&writer, data, capacity);
+    port_encode(&every_message, value, &writer);
+    assert_false(writer.overflowed);
+    assert_int_equal(writer.size, port_encoded_size(&every_message, value));
+    return byte_writer_view(&writer);
+}
+
+static void the_canonical_form_is_protobufs(void **state)
+{
+    (void)state;
+    uint8_t data[256];
+    static const uint8_t expected[] = {
+        0x08, 0x01,                                                                   /* 1: true */
+        0x10, 0xac, 0x02,                                                             /* 2: 300 */
+        0x18, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01,             /* 3 */
+        0x20, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01,             /* 4 */
+        0x28, 0x07,                                                                   /* 5 */
+        0x32, 0x02, 0xff, 0x00,                                                       /* 6 */
+        0x3a, 0x02, 0xc3, 0xa9,                                                       /* 7 */
+        0x42, 0x0b, 0x20, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, /* 8 */
+        0x4a, 0x0b, 0x20, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, /* 9 */
+        0x4a, 0x00,                                                                   /* 9 */
+        0x4a, 0x0b, 0x20, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, /* 9 */
+        0xc2, 0x0c, 0x01, 'a',                                                        /* 200 */
+        0xc2, 0x0c, 0x00, 0xc2, 0x0c, 0x02, 'b',  'c',
+    };
+    assert_bytes_equal(encode(&full, data, sizeof(data)),
+                       ((struct bytes){expected, sizeof(expected)}));
+    assert_int_equal(encode(&empty, data, sizeof(data)).size, 0);
+}
+
+static void what_is_encoded_is_decoded(void **state)
+{
+    (void)state;
+    struct test_memory memory = {0};
+    const struct allocator allocator = test_allocator(&memory);
+    uint8_t data[256];
+    const struct bytes bytes = encode(&full, data, sizeof(data));
+    void *value = NULL;
+    size_t size = 0;
+    assert_int_equal(port_decode(&every_message, bytes, &allocator, &value, &size), ERR_OK);
+    memset(data, 0, sizeof(data)); /* it owns its bytes */
+    assert_true(port_equal(&every_message, value, &full));
+    assert_true(port_digest(&every_message, value) == port_digest(&every_message, &full));
+    const struct every *decoded = value;
+    assert_int_equal(decoded->items.count, 3);
+    assert_int_equal(((const struct every *)decoded->items.items[2])->number, -1);
+    allocator_give(&allocator, value, size);
+    assert_int_equal(port_decode(&every_message, (struct bytes){0}, &allocator, &value, &size),
+                     ERR_OK);
+    assert_true(port_equal(&every_message, value, &empty));
+    allocator_give(&allocator, value, size);
+    assert_int_equal(memory.live, 0);
+}
+
+static void a_view_points_into_its_source(void **state)
+{
+    (void)state;
+    uint8_t data[256];
+    uint64_t block[160];
+    size_t size = 0;
+    const struct bytes bytes = encode(&full, data, sizeof(data));
+    assert_int_equal(port_view_size(&every_message, bytes, &size), ERR_OK);
+    assert_true(size <= sizeof(block));
+    const struct every *view = port_view_into(&every_message, bytes, block, size);
+    assert_ptr_equal(view, block);
+    assert_true(port_equal(&every_message, view, &full));
+    assert_true(view->text.data >= data && view->text.data < data + sizeof(data));
+    assert_true(port_has_field(&every_message, bytes, 7));
+    assert_false(port_has_field(&every_message, (struct bytes){0}, 7));
+    assert_false(port_has_field(&every_message, bytes, 77));
+    assert_int_equal(port_view_size(&every_message, BYTES_LITERAL("\x07"), &size), ERR_INVALID);
+}
+
+static void a_clone_is_equal_and_independent(void **state)
+{
+    (void)state;
+    uint64_t block[200];
+    const size_t size = port_clone_size(&every_message, &full);
+    assert_true(size <= sizeof(block));
+    const struct every *copy = port_clone_into(&every_message, &full, block, size);
+    assert_true(port_equal(&every_message, copy, &full));
+    assert_ptr_not_equal(copy->inner, full.inner);
+    assert_ptr_not_equal(copy->text.data, full.text.data);
+    assert_ptr_not_equal(copy->items.items[0], full.items.items[0]);
+    expect_check_failure(port_clone_into(&every_message, &full, block, size - 1));
+}
+
+/* Each variant differs from full in one field. */
+static uint32_t make_variants(struct every *variants, const struct bytes *other_words)
+{
+    static const void *const fewer[] = {&leaf, &empty};
+    static const void *const swapped[] = {&empty, &leaf, &leaf};
+    for (uint32_t i = 0; i < 14; i++) {
+        variants[i] = full;
+    }
+    variants[0].truth = false;
+    variants[1].word++;
+    variants[2].wide--;
+    variants[3].number++;
+    variants[4].choice++;
+    variants[5].blob.size--;
+    variants[6].text = BYTES_LITERAL("e");
+    variants[7].inner = NULL;
+    variants[8].inner = &empty;
+    variants[9].items = (struct port_list){fewer, 2};
+    variants[10].items = (struct port_list){swapped, 3};
+    variants[11].texts.count--;
+    variants[12].texts.items = other_words;
+    variants[13].items = (struct port_list){NULL, 0};
+    return 14;
+}
+
+static void every_difference_is_seen(void **state)
+{
+    (void)state;
+    static const struct bytes other_words[] = {
+        {NULL, 0}, {(const uint8_t *)"a", 1}, {(const uint8_t *)"bc", 2}};
+    struct every variants[14];
+    const uint32_t count = make_variants(variants, other_words);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_false(port_equal(&every_message, &variants[i], &full));
+        assert_false(port_equal(&every_message, &full, &variants[i]));
+        assert_true(port_digest(&every_message, &variants[i]) !=
+                    port_digest(&every_message, &full));
+        for (uint32_t k = 0; k < i; k++) {
+            assert_true(port_digest(&every_message, &variants[i]) !=
+                        port_digest(&every_message, &variants[k]));
+        }
+    }
+    const struct every absent = {.inner = NULL};
+    const struct every present = {.inner = &empty};
+    assert_false(port_equal(&every_message, &absent, &present));
+}
+
+static enum err decode_only(struct bytes source)
+{
+    struct test_memory memory = {0};
+    const struct allocator allocator = test_allocator(&memory);
+    void *value = NULL;
+    size_t size = 0;
+    const enum err err = port_decode(&every_message, source, &allocator, &value, &size);
+    if (err == ERR_OK) {
+        allocator_give(&allocator, value, size);
+    }
+    assert_int_equal(memory.live, 0);
+    return err;
+}
+
+static void malformed_bytes_are_refused(void **state)
+{
+    (void)state;
+    const struct {
+        struct bytes source;
+        enum err err;
+    } cases[] = {
+        {BYTES_LITERAL("\x08"), ERR_TRUNCATED},                   /* no value */
+        {BYTES_LITERAL("\x32\x03zz"), ERR_TRUNCATED},             /* blob of 3 with 2 */
+        {BYTES_LITERAL("\xc2"), ERR_TRUNCATED},                   /* half a tag */
+        {BYTES_LITERAL("\x42\x01\x08"), ERR_INVALID},             /* inner ends early */
+        {BYTES_LITERAL("\x42\x03\x3a\x05zzzzz"), ERR_INVALID},    /* inner text leaves inner */
+        {BYTES_LITERAL("\x50\x01"), ERR_INVALID},                 /* unknown field 10 */
+        {BYTES_LITERAL("\x0a\x01z"), ERR_INVALID},                /* bool as bytes */
+        {BYTES_LITERAL("\x30\x01"), ERR_INVALID},                 /* bytes as varint */
+        {BYTES_LITERAL("\x09zzzzzzzz"), ERR_INVALID},             /* fixed64 */
+        {BYTES_LITERAL("\x3a\x01\xff"), ERR_INVALID},             /* text not UTF-8 */
+        {BYTES_LITERAL("\xc2\x0c\x01\xff"), ERR_INVALID},         /* one of texts not UTF-8 */
+        {BYTES_LITERAL("\x08\x01\x08\x01"), ERR_INVALID},         /* twice */
+        {BYTES_LITERAL("\x3a\x01z\x3a\x01z"), ERR_INVALID},       /* twice */
+        {BYTES_LITERAL("\x42\x00\x42\x00"), ERR_INVALID},         /* twice */
+        {BYTES_LITERAL("\x08\x02"), ERR_INVALID},                 /* bool 2 */
+        {BYTES_LITERAL("\x10\x80\x80\x80\x80\x10"), ERR_INVALID}, /* past 32 bits */
+        {BYTES_LITERAL("\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02"), ERR_INVALID},
+        {BYTES_LITERAL("\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), ERR_INVALID},
+        {BYTES_LITERAL("\x88\x80\x80\x80\x10\x01"), ERR_INVALID}, /* number past 29 bits */
+        {BYTES_LITERAL("\x32\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), ERR_TRUNCATED},
+        {BYTES_LITERAL("\x18\x81\x80\x00"), ERR_OK}, /* a long form of 1 */
+        {BYTES_LITERAL("\x10\x01\x08\x01"), ERR_OK}, /* any order */
+        {BYTES_LITERAL("\x10\x00"), ERR_OK},         /* a zero that is written */
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const enum err err = decode_only(cases[i].source);
+        if (err != cases[i].err) {
+            fail_msg("case %zu: %d instead of %d", i, (int)err, (int)cases[i].err);
+        }
+    }
+}
+
+static void nesting_is_bounded(void **state)
+{
+    (void)state;
+    /* Each level wraps the one before: tag 8, size. */
+    uint8_t data[64];
+    size_t size = 0;
+    for (uint32_t depth = 1; depth <= 9; depth++) {
+        memmove(data + 2, data, size);
+        data[0] = 0x42;
+        data[1] = (uint8_t)size;
+        size += 2;
+        assert_int_equal(decode_only((struct bytes){data, size}),
+                         depth <= 8 ? ERR_OK : ERR_INVALID);
+    }
+}
+
+static void every_cut_and_every_flip_is_decoded_or_refused(void **state)
+{
+    (void)state;
+    uint8_t data[256];
+    const struct bytes bytes = encode(&full, data, sizeof(data));
+    for (size_t cut = 0; cut < bytes.size; cut++) {
+        (void)decode_only((struct bytes){data, cut});
+    }
+    for (size_t i = 0; i < 8 * bytes.size; i++) {
+        data[i / 8] ^= (uint8_t)(1u << (i % 8));
+        (void)decode_only(bytes);
+        data[i / 8] ^= (uint8_t)(1u << (i % 8));
+    }
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        uint8_t noise[24];
+        for (size_t i = 0; i < sizeof(noise); i++) {
+            noise[i] = (uint8_t)digest_mix(seed * 31 + i);
+        }
+        (void)decode_only((struct bytes){noise, seed % sizeof(noise)});
+    }
+}
+
+static void the_allocators_limit_is_an_error(void **state)
+{
+    (void)state;
+    struct test_memory memory = {.fail_at = 1};
+    const struct allocator allocator = test_allocator(&memory);
+    void *value = NULL;
+    size_t size = 0;
+    assert_int_equal(
+        port_decode(&every_message, BYTES_LITERAL("\x08\x01"), &allocator, &value, &size),
+        ERR_LIMIT);
+}
+
+static void services_number_their_methods_in_order(void **state)
+{
+    (void)state;
+    const struct port_service *const services[] = {&cloudtasks_service, &generic_service};
+    for (size_t i = 0; i < ARRAY_COUNT(services); i++) {
+        for (uint16_t k = 0; k < services[i]->method_count; k++) {
+            const struct port_method *method = services[i]->methods[k];
+            assert_int_equal(method->id, k + 1);
+            assert_ptr_equal(method->service, services[i]);
+            for (uint16_t f = 1; f < method->request->field_count; f++) {
+                assert_true(method->request->fields[f - 1].number <
+                            method->request->fields[f].number);
+            }
+        }
+    }
+    assert_int_equal(cloudtasks_service.method_count, 11);
+    assert_null(cloudtasks_delete_task_method.response);
+}
+
+static void codes_have_names_and_http_statuses_map(void **state)
+{
+    (void)state;
+    assert_string_equal(port_code_name(PORT_UNAVAILABLE), "UNAVAILABLE");
+    assert_string_equal(port_code_name(PORT_UNAUTHENTICATED), "UNAUTHENTICATED");
+    assert_string_equal(port_code_name(PORT_CODE_COUNT), "?");
+    static const uint16_t map[][2] = {
+        {400, PORT_INVALID_ARGUMENT},
+        {401, PORT_UNAUTHENTICATED},
+        {403, PORT_PERMISSION_DENIED},
+        {404, PORT_NOT_FOUND},
+        {409, PORT_ALREADY_EXISTS},
+        {429, PORT_RESOURCE_EXHAUSTED},
+        {499, PORT_CANCELLED},
+        {500, PORT_INTERNAL},
+        {501, PORT_UNIMPLEMENTED},
+        {503, PORT_UNAVAILABLE},
+        {504, PORT_DEADLINE_EXCEEDED},
+        {418, PORT_CODE_NONE},
+        {200, PORT_CODE_NONE},
+        {14, PORT_CODE_NONE},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(map); i++) {
+        const struct port_status status =
+            port_status_wrap((struct port_status){0}, PORT_DOMAIN_HTTP, map[i][0]);
+        assert_int_equal(port_status_first(&status), map[i][1]);
+        assert_int_equal(port_status_any(&status, PORT_CODE_BIT(map[i][1] & 31)),
+                         map[i][1] != PORT_CODE_NONE);
+    }
+}
+
+static void a_chain_is_read_from_the_outside_in(void **state)
+{
+    (void)state;
+    struct port_status status = port_status_grpc(PORT_OK);
+    assert_int_equal(status.count, 0);
+    assert_int_equal(port_status_first(&status), PORT_CODE_NONE);
+    assert_false(port_status_any(&status, UINT32_MAX));
+    status = port_status_grpc(PORT_NOT_FOUND);
+    status = port_status_wrap(status, PORT_DOMAIN_HTTP, 503);
+    status = port_status_wrap(status, PORT_DOMAIN_CLIENT, PORT_CODE_NONE);
+    assert_int_equal(status.count, 3);
+    assert_int_equal(port_status_first(&status), PORT_UNAVAILABLE);
+    assert_true(port_status_any(&status, PORT_CODE_BIT(PORT_NOT_FOUND)));
+    assert_false(port_status_any(&status, PORT_CODE_BIT(PORT_ABORTED)));
+    status = port_status_wrap(status, PORT_DOMAIN_GRPC, PORT_OK);
+    assert_int_equal(port_status_first(&status), PORT_UNAVAILABLE);
+    status = port_status_wrap(status, PORT_DOMAIN_GRPC, PORT_ABORTED);
+    assert_int_equal(status.count, PORT_CHAIN_MAX);
+    assert_false(port_status_any(&status, PORT_CODE_BIT(PORT_NOT_FOUND)));
+}
+
+TEST_MAIN(port,
+          TEST(the_canonical_form_is_protobufs),
+          TEST(what_is_encoded_is_decoded),
+          TEST(a_view_points_into_its_source),
+          TEST(a_clone_is_equal_and_independent),
+          TEST(every_difference_is_seen),
+          TEST(malformed_bytes_are_refused),
+          TEST(nesting_is_bounded),
+          TEST(every_cut_and_every_flip_is_decoded_or_refused),
+          TEST(the_allocators_limit_is_an_error),
+          TEST(services_number_their_methods_in_order),
+          TEST(codes_have_names_and_http_statuses_map),
+          TEST(a_chain_is_read_from_the_outside_in))
