@@ -444,7 +444,7 @@ static void misbehave_on_record(struct writer *writer, uint64_t token, struct si
         effects_add(effects, SINK_EFFECT_STATE_PIECE)->u.piece = BYTES_LITERAL("piece");
     } else if (misdeed_is(toy, TOY_WRITER_SPEAKS_AS_POLICY)) {
         effects_token(effects, SINK_EFFECT_POLICY_DROPPED, token);
-    } else if (misdeed_is(toy, TOY_COMMITTABLES_OUTSIDE_BARRIER) && writer->staged_first != NULL) {
+    } else if (writer->staged_first != NULL && misdeed_is(toy, TOY_COMMITTABLES_OUTSIDE_BARRIER)) {
         effects_add(effects, SINK_EFFECT_COMMITTABLES)->u.committables = writer->staged_first;
         writer->staged_first = NULL;
     }
