@@ -452,15 +452,15 @@ static void note_world(struct ledger *ledger, const struct journal_entry *entry,
 void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint32_t position)
 {
     ledger->now = entry->time;
+    ledger->identity_or_null = NULL;
+    ledger->envelope_or_null = NULL;
+    ledger->batch_count = 0;
+    ledger->envelope_before = 0;
     ledger->misplaced = MISPLACED_NONE;
     ledger->misreport = MISREPORT_NONE;
     ledger->effect = false;
     ledger->absent = false;
     ledger->was_live = false;
-    ledger->envelope_before = 0;
-    ledger->identity_or_null = NULL;
-    ledger->envelope_or_null = NULL;
-    ledger->batch_count = 0;
     switch ((enum journal_kind)entry->kind) {
     case HOST_JOB_STARTED:
         note_started(ledger, entry);

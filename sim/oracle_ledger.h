@@ -196,18 +196,18 @@ struct ledger {
     bool failed;            /* the job stands in a terminal error */
     uint8_t failed_reason;  /* enum sink_reason */
     nanos failed_at;
-    /* of the current entry */
-    uint8_t misplaced;  /* enum ledger_misplaced */
-    uint8_t misreport;  /* enum ledger_misreport */
-    bool effect;        /* it is a judged effect of a record */
-    bool absent;        /* a creation: its resource had been removed before */
-    nanos absent_since; /* then */
-    bool was_live;      /* a staging: its record had an envelope that is alive in this attempt */
-    uint32_t envelope_before; /* a staging: the one that its record had, index + 1; 0 none */
+    /* of the current entry; in this order, so that they are cleared at once */
     struct ledger_identity *identity_or_null; /* that it names */
     struct ledger_envelope *envelope_or_null; /* that it names, or that its identity carries */
-    record_id *batch; /* records newly covered (completed) or rolled back (started) */
     uint32_t batch_count;
+    uint32_t envelope_before; /* a staging: the one that its record had, index + 1; 0 none */
+    uint8_t misplaced;        /* enum ledger_misplaced */
+    uint8_t misreport;        /* enum ledger_misreport */
+    bool effect;              /* it is a judged effect of a record */
+    bool absent;              /* a creation: its resource had been removed before */
+    bool was_live;      /* a staging: its record had an envelope that is alive in this attempt */
+    nanos absent_since; /* if absent: when it was removed */
+    record_id *batch;   /* records newly covered (completed) or rolled back (started) */
     /* of the end */
     record_id *missing; /* owed, without effect */
     uint32_t missing_count;
