@@ -53,6 +53,7 @@ static void trigger(struct job *job)
                                            .parts_missing = parts_of(job),
                                            .triggered_at = world_now(job->world)};
     job->pending_count++;
+    pending->stored->subtasks = job->subtasks;
     uint32_t number = pending->stored->number;
     uint32_t splits = job->config->log->split_count;
     pending->positions = arena_take_zeroed(job->world->arena, (splits + 1) * sizeof(uint64_t));

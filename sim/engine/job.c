@@ -185,7 +185,8 @@ static void link_committers(struct job *job)
     }
 }
 
-/* C4: collections move whole. FW5: writer pieces are dealt out one by one. */
+/* C4: collections move whole. FW5: writer pieces are dealt out one by one on a rescale; else they go
+ * back to their subtask. */
 static void redistribute(struct job *job, const struct stored_checkpoint *stored)
 {
     for (uint32_t i = 0; i < stored->collection_count; i++) {
@@ -193,7 +194,8 @@ static void redistribute(struct job *job, const struct stored_checkpoint *stored
         committer_restore(&job->committers[collection->subtask % job->committer_count], collection);
     }
     for (uint32_t i = 0; i < stored->piece_count; i++) {
-        struct task *task = &job->tasks[i % job->subtasks];
+        bool same = stored->subtasks == job->subtasks;
+        struct task *task = &job->tasks[same ? stored->pieces[i].subtask : i % job->subtasks];
         if (task->pieces == NULL) {
             task->pieces =
                 arena_take(job->world->arena, stored->piece_count * sizeof(task->pieces[0]));

@@ -41,6 +41,7 @@ struct stored_checkpoint {
     uint8_t state; /* enum store_state */
     bool retained; /* still offered for a restore */
     uint16_t attempt;
+    uint32_t subtasks; /* parallelism that it was taken at */
     nanos completed_at;
     const uint64_t *positions; /* per split: so many of its first records are covered; set by the
                                   time of completion, NULL before */
