@@ -210,6 +210,8 @@ struct job {
     uint16_t attempt;
     uint32_t subtasks;
     uint32_t restored; /* checkpoint, 0 none */
+    uint32_t given_up; /* the latest completed checkpoint when an older one was restored; 0 none */
+    uint32_t older;    /* what is restored as long as given_up is still the latest */
     struct source *sources;
     struct task *tasks;
     struct committer *committers;
@@ -224,8 +226,8 @@ struct job {
     nanos last_completed_at;
     sched_handle tick;
     bool coordinator_dead; /* it crashed: no checkpoint, no notice until the next attempt */
-    uint32_t failures; /* since the last completed checkpoint */
-    uint32_t covering; /* completed checkpoint that covers the whole log; 0 none */
+    uint32_t failures;     /* since the last completed checkpoint */
+    uint32_t covering;     /* completed checkpoint that covers the whole log; 0 none */
     /* stopping */
     uint8_t stop;       /* enum stop_state */
     uint8_t stop_cause; /* enum stop_cause */

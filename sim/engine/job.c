@@ -130,9 +130,9 @@ static uint32_t committers_for(const struct job *job)
 }
 
 /* The newest retained checkpoint before the latest; 0 when there is none. */
-static uint32_t older_checkpoint(const struct store *store)
+static uint32_t older_checkpoint(const struct store *store, uint32_t latest)
 {
-    for (uint32_t number = store->latest_completed; number > 1; number--) {
+    for (uint32_t number = latest; number > 1; number--) {
         const struct stored_checkpoint *stored = store_get(store, number - 1);
         if (stored->state == STORE_COMPLETED && stored->retained) {
             return stored->number;
@@ -144,6 +144,10 @@ static uint32_t older_checkpoint(const struct store *store)
 /* The checkpoint to restore and the parallelism, by choice among what the scenario allows. */
 static void choose_restore(struct job *job)
 {
+    uint32_t latest = job->store->latest_completed;
+    if (latest == job->given_up && latest != 0) {
+        latest = job->older; /* the branch from there to the latest is no more */
+    }
     uint32_t wanted = 1;
     for (uint32_t i = 0; i < ARRAY_COUNT(job->config->rescale_to); i++) {
         uint32_t to = job->config->rescale_to[i];
@@ -152,15 +156,17 @@ static void choose_restore(struct job *job)
         }
         wanted |= to == job->subtasks ? 0 : UINT32_C(2) << i;
     }
-    uint32_t older = job->config->older_restores ? older_checkpoint(job->store) : 0;
+    uint32_t older = job->config->older_restores ? older_checkpoint(job->store, latest) : 0;
     wanted |= older == 0 ? 0 : UINT32_C(1) << 5;
-    job->restored = job->store->latest_completed;
+    job->restored = latest;
     if (wanted == 1) {
         return;
     }
     uint32_t pick = engine_pick(job, ENGINE_SITE_RESTORE, lane_make(LANE_COORDINATOR, 0), wanted);
     if (pick == 5) {
         job->restored = older;
+        job->given_up = job->store->latest_completed;
+        job->older = older;
     } else if (pick > 0) {
         job->subtasks = job->config->rescale_to[pick - 1];
     }
