@@ -18,10 +18,12 @@ void requests_fini(struct requests *requests)
     requests_init(requests, requests->allocator);
 }
 
-/* Numbers are given in sequence, so that a mask spreads them without clusters. */
+/* Numbers are given in sequence: unscattered they would stand in one long run, which every removal
+ * would have to walk. */
 static uint32_t home_of(const struct requests *requests, uint64_t number)
 {
-    return (uint32_t)(number & (requests->slot_count - 1));
+    const uint64_t scattered = number * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(scattered >> 32) & (requests->slot_count - 1);
 }
 
 static uint32_t next_of(const struct requests *requests, uint32_t slot)

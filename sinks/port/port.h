@@ -98,8 +98,8 @@ bool port_has_field(const struct port_message *message, struct bytes source, uin
 size_t port_clone_size(const struct port_message *message, const void *value);
 void *port_clone_into(const struct port_message *message,
                       const void *value,
-                      void *block,
-                      size_t block_size);
+                      void *memory,
+                      size_t memory_size);
 
 bool port_equal(const struct port_message *message, const void *a, const void *b);
 
