@@ -769,6 +769,51 @@ static void unusable_options_are_refused_at_init(void **state)
     end(&host);
 }
 
+/* Valid bytes whose origin lies so far ahead that today's window would overflow. */
+static void an_origin_beyond_time_is_refused(void **state)
+{
+    (void)state;
+    struct host host;
+    begin_open(&host, 1);
+    uint8_t data[1024];
+    struct identity identity;
+    identity_of_nonce(&identity, 1);
+    const struct envelope_parts parts = {.queue = BYTES_LITERAL(TEST_QUEUE),
+                                         .identity = &identity,
+                                         .origin_ms = ENVELOPE_MS_MAX - 1,
+                                         .deadline_ms = ENVELOPE_MS_MAX};
+    (void)envelope_encode(&parts, data);
+    const size_t task_size = envelope_task_size(identity_name_size(parts.queue, &identity), 0);
+    const struct sink_commit_request request = {
+        .data = {data, envelope_size(parts.queue.size, task_size)}};
+    host_commit(&host, &request, 1);
+    host_assert_failed(&host, SINK_REASON_STATE, "origin");
+    end(&host);
+}
+
+static void notices_mean_nothing_and_broken_contracts_are_checks(void **state)
+{
+    (void)state;
+    static const enum sink_event_kind unexpected[] = {SINK_EVENT_NONE,
+                                                      SINK_EVENT_OPEN,
+                                                      SINK_EVENT_RECORD,
+                                                      SINK_EVENT_BARRIER,
+                                                      SINK_EVENT_HANDLE,
+                                                      SINK_EVENT_STREAM_MESSAGE,
+                                                      SINK_EVENT_END_OF_INPUT};
+    struct host host;
+    begin_open(&host, 1);
+    host_simple(&host, SINK_EVENT_CHECKPOINT_COMPLETE);
+    host_simple(&host, SINK_EVENT_CHECKPOINT_ABORTED);
+    assert_int_equal(host.effects.count, 0);
+    for (size_t i = 0; i < ARRAY_COUNT(unexpected); i++) {
+        expect_check_failure(host_simple(&host, unexpected[i]));
+    }
+    commit(&host);
+    expect_check_failure(commit(&host));
+    end(&host);
+}
+
 TEST_MAIN(committer,
           TEST(the_named_task_is_created_and_left_unsignalled),
           TEST(an_empty_commit_returns_at_once),
@@ -796,4 +841,6 @@ TEST_MAIN(committer,
           TEST(close_with_more_cancels_than_a_list_holds_goes_on_with_more),
           TEST(attempts_that_expire_together_do_not_overflow_the_list),
           TEST(an_allocator_at_its_limit_fails_the_sink_and_leaks_nothing),
-          TEST(unusable_options_are_refused_at_init))
+          TEST(unusable_options_are_refused_at_init),
+          TEST(an_origin_beyond_time_is_refused),
+          TEST(notices_mean_nothing_and_broken_contracts_are_checks))

@@ -513,12 +513,10 @@ static void handle(const struct step *step, const struct sink_event *event)
     case SINK_EVENT_POLICY_FLUSHED:
         end_barrier(step);
         return;
-    case SINK_EVENT_CLOSE:
-        close_writer(step);
-        return;
     case SINK_EVENT_CHECKPOINT_COMPLETE:
     case SINK_EVENT_CHECKPOINT_ABORTED:
         return;
+    case SINK_EVENT_CLOSE: /* served before */
     case SINK_EVENT_NONE:
     case SINK_EVENT_STREAM_MESSAGE:
     case SINK_EVENT_STREAM_END:

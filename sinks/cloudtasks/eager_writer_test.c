@@ -647,6 +647,44 @@ static void after_a_failure_nothing_but_close_is_heard(void **state)
     host_fini(&host);
 }
 
+static void a_record_that_waits_is_dropped_by_close(void **state)
+{
+    (void)state;
+    struct host host;
+    begin(&host, false);
+    host.send_room = 0;
+    host_record(&host, 1, "k", "v");
+    host_simple(&host, SINK_EVENT_CLOSE);
+    assert_true(host.closed);
+    assert_int_equal(host.counts[SINK_EFFECT_ACCEPTED], 0);
+    host_fini(&host);
+}
+
+static void notices_mean_nothing_and_broken_contracts_are_checks(void **state)
+{
+    (void)state;
+    static const enum sink_event_kind unexpected[] = {SINK_EVENT_NONE,
+                                                      SINK_EVENT_OPEN,
+                                                      SINK_EVENT_COMMIT,
+                                                      SINK_EVENT_HANDLE,
+                                                      SINK_EVENT_FLUSH,
+                                                      SINK_EVENT_STREAM_END,
+                                                      SINK_EVENT_POLICY_DROPPED,
+                                                      SINK_EVENT_POLICY_FLUSHED};
+    struct host host;
+    begin(&host, false);
+    host_simple(&host, SINK_EVENT_CHECKPOINT_COMPLETE);
+    host_simple(&host, SINK_EVENT_CHECKPOINT_ABORTED);
+    assert_int_equal(host.effects.count, 0);
+    for (size_t i = 0; i < ARRAY_COUNT(unexpected); i++) {
+        expect_check_failure(host_simple(&host, unexpected[i]));
+    }
+    host_barrier(&host, 1);
+    expect_check_failure(host_record(&host, 1, "k", "v"));
+    expect_check_failure(host_barrier(&host, 2));
+    host_fini(&host);
+}
+
 TEST_MAIN(eager_writer,
           TEST(a_record_is_sent_at_once_and_accepted),
           TEST(a_named_task_is_called_by_the_hash_of_its_id),
@@ -667,4 +705,6 @@ TEST_MAIN(eager_writer,
           TEST(close_at_every_moment_cancels_and_sends_nothing_more),
           TEST(close_with_more_cancels_than_a_list_holds_goes_on_with_more),
           TEST(an_allocator_at_its_limit_fails_the_sink_and_leaks_nothing),
-          TEST(after_a_failure_nothing_but_close_is_heard))
+          TEST(after_a_failure_nothing_but_close_is_heard),
+          TEST(a_record_that_waits_is_dropped_by_close),
+          TEST(notices_mean_nothing_and_broken_contracts_are_checks))

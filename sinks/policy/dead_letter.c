@@ -297,12 +297,10 @@ static void handle(const struct step *step, const struct sink_event *event)
         return;
     case SINK_EVENT_MORE:
         return;
-    case SINK_EVENT_CLOSE:
-        close_policy(step);
-        return;
     case SINK_EVENT_CHECKPOINT_COMPLETE:
     case SINK_EVENT_CHECKPOINT_ABORTED:
         return;
+    case SINK_EVENT_CLOSE: /* served before */
     case SINK_EVENT_NONE:
     case SINK_EVENT_RECORD:
     case SINK_EVENT_STREAM_MESSAGE:

@@ -244,6 +244,32 @@ static void an_allocator_at_its_limit_fails_the_policy_and_leaks_nothing(void **
     }
 }
 
+static void close_drops_letters_that_wait_and_broken_contracts_are_checks(void **state)
+{
+    (void)state;
+    static const struct sink_half *const halves[] = {
+        &policy_fail_half, &policy_drop_half, &policy_dead_letter_half};
+    for (size_t i = 0; i < ARRAY_COUNT(halves); i++) {
+        struct host host;
+        begin(&host, halves[i]);
+        host_simple(&host, SINK_EVENT_CHECKPOINT_COMPLETE);
+        assert_int_equal(host.effects.count, 0);
+        expect_check_failure(host_simple(&host, SINK_EVENT_OPEN));
+        expect_check_failure(host_simple(&host, SINK_EVENT_RECORD));
+        host_fini(&host);
+    }
+    struct host host;
+    begin(&host, &policy_dead_letter_half);
+    hand(&host, 1, "a");
+    host_answer_code(&host, 0, PORT_UNAVAILABLE);
+    host_simple(&host, SINK_EVENT_FLUSH);
+    host_simple(&host, SINK_EVENT_CLOSE);
+    assert_true(host.closed);
+    host_simple(&host, SINK_EVENT_TIMER);
+    assert_int_equal(host.effects.count, 0);
+    host_fini(&host);
+}
+
 TEST_MAIN(policy,
           TEST(fail_fails_with_the_records_reason),
           TEST(drop_drops),
@@ -253,4 +279,5 @@ TEST_MAIN(policy,
           TEST(a_flush_has_a_bound),
           TEST(a_full_window_holds_the_verdict_back),
           TEST(a_letter_without_room_waits),
-          TEST(an_allocator_at_its_limit_fails_the_policy_and_leaks_nothing))
+          TEST(an_allocator_at_its_limit_fails_the_policy_and_leaks_nothing),
+          TEST(close_drops_letters_that_wait_and_broken_contracts_are_checks))
