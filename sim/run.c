@@ -118,7 +118,6 @@ static struct run *create_run(struct runner *runner,
         &run->world, arena, &run->choice, &run->sched, &run->journal, &run->trace, &run->fault);
     run->world.identify = config->identify;
     run->world.identify_context = config->identify_context;
-    (void)world_add_node(&run->world, lane_make(LANE_RUN, 0));
     store_init(&run->store, arena, config->job.log, config->job.checkpoint_retained);
     judge_init(&run->judge,
                &run->world,
@@ -386,6 +385,8 @@ static bool is_refused(const struct run_config *config, struct result *result)
     }
     size_t size = writer.size < sizeof(text) - 1 ? writer.size : sizeof(text) - 1;
     memset(result, 0, offsetof(struct result, findings));
+    result->tape_cut = false;
+    result->alignment = (struct choice_alignment){0};
     memcpy(result->message, text, size);
     result->message[size] = '\0';
     result->verdict = RUN_REFUSED;
@@ -407,6 +408,8 @@ void runner_run(struct runner *runner,
     enum run_end end = loop(run);
     if (end != RUN_END_LIMIT && end != RUN_END_NONE) {
         job_dispose(run->job);
+    }
+    if (end != RUN_END_NONE) {
         judge_end(&run->judge, end);
     }
     fill_result(run, end, result);
