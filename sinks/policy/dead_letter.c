@@ -296,7 +296,6 @@ static void handle(const struct step *step, const struct sink_event *event)
         take_due(step);
         return;
     case SINK_EVENT_MORE:
-        return;
     case SINK_EVENT_CHECKPOINT_COMPLETE:
     case SINK_EVENT_CHECKPOINT_ABORTED:
         return;
