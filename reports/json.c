@@ -163,6 +163,7 @@ static json_t *details_json(const struct report_run *run, bool *ok)
         const struct builder builder = builder_in(ok);
         put_count(&builder, "deviations_found", run->violations[i].deviations_found);
         put_text(&builder, "decisive", run->violations[i].decisive);
+        put_text(&builder, "command", run->violations[i].command);
         append(details, builder.object, ok);
     }
     return details;

@@ -68,26 +68,17 @@ static const char *seeds_text(const struct job *job)
         texts, "%" PRIu64 "-%" PRIu64, seeds.first, is_cut ? job->sweep.last_seed : seeds.last);
 }
 
-static uint64_t per_second(uint64_t count, uint64_t milliseconds)
-{
-    return count * 1000 / (milliseconds > 0 ? milliseconds : 1);
-}
-
 static void fill_record(struct job *job)
 {
     struct report_run *run = job->run;
-    const struct summary_demand demand = {
-        .scenario = job->scenario,
-        .marks = &job->sweep.marks,
-        .one_run = job->sweep_options.tape,
-        .oracles = SUMMARY_ORACLES_ALL,
-    };
+    struct summary_demand demand = summary_demand_of(job->scenario, &job->sweep.marks);
+    demand.one_run = job->sweep_options.tape;
     run->scenario = job->scenario->name;
     run->profile = profile_name(job->scenario->config.profile);
     run->seeds = seeds_text(job);
     run->elapsed_ms = job->sweep.elapsed_ms;
-    run->runs_per_s = per_second(job->sweep.summary.runs, job->sweep.elapsed_ms);
-    run->events_per_s = per_second(job->sweep.summary.events, job->sweep.elapsed_ms);
+    run->runs_per_s = rate_per_second(job->sweep.summary.runs, job->sweep.elapsed_ms);
+    run->events_per_s = rate_per_second(job->sweep.summary.events, job->sweep.elapsed_ms);
     run->shard_index = job->sweep_options.shard.index;
     run->shard_count = job->sweep_options.shard.count;
     summary_judge(&job->sweep.summary, &demand, &job->session->texts, run);
@@ -127,15 +118,6 @@ static void check_regression(const struct job *job)
     }
 }
 
-static enum status status_of(const struct report_run *run)
-{
-    if (run->as_expected) {
-        return STATUS_OK;
-    }
-    return run->verdict == REPORT_INCONCLUSIVE && run->limited > 0 ? STATUS_INTERNAL
-                                                                   : STATUS_BROKEN;
-}
-
 static enum status sweep(struct job *job)
 {
     struct progress progress;
@@ -171,7 +153,7 @@ static enum status run_one(struct job *job)
     };
     status = failures_collect(job->session, &failures, &job->sweep.summary, job->run);
     report_text_run(stdout, job->run);
-    return status_worse(status, status_of(job->run));
+    return status_worse(status, summary_status(job->run));
 }
 
 /* Read all scenarios before the first is run: bad input is told at once. */

@@ -55,6 +55,13 @@ static const struct command commands[] = {
      1,
      SHRINK_OPTIONS,
      command_shrink},
+    {"merge",
+     "FILE...",
+     "join the JSON files of all shards of a sweep",
+     1,
+     ANY_NUMBER,
+     OPTION_BIT(JSON),
+     command_merge},
 };
 
 static const struct command *find_command(const char *name)

@@ -14,6 +14,11 @@ uint64_t wall_milliseconds(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+uint64_t rate_per_second(uint64_t count, uint64_t milliseconds)
+{
+    return count * 1000 / (milliseconds > 0 ? milliseconds : 1);
+}
+
 void progress_start(struct progress *progress, const char *label, uint64_t total)
 {
     *progress = (struct progress){

@@ -19,6 +19,9 @@ void progress_show(struct progress *progress, uint64_t done);
 /* Wipe the line. */
 void progress_end(struct progress *progress);
 
+/* Things per second of wall time. */
+uint64_t rate_per_second(uint64_t count, uint64_t milliseconds);
+
 /* Milliseconds of wall time since some start. */
 uint64_t wall_milliseconds(void);
 

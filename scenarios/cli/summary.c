@@ -370,7 +370,7 @@ static uint64_t kind_runs_wanted(const struct judgement *judgement)
 static void judge_kinds(struct judgement *judgement, struct report_run *run)
 {
     const uint64_t wanted = kind_runs_wanted(judgement);
-    const uint32_t menu = summary_kinds_offered(&judgement->demand->scenario->config);
+    const uint32_t menu = judgement->demand->kinds;
     struct report_count *kinds = text_memory(judgement->texts, FAULT_KIND_COUNT, sizeof *kinds);
     size_t count = 0;
     for (uint32_t kind = 1; kind < FAULT_KIND_COUNT; kind++) {
@@ -399,7 +399,7 @@ static void judge_kinds(struct judgement *judgement, struct report_run *run)
 
 static void judge_crashes(struct judgement *judgement, struct report_run *run)
 {
-    const uint32_t menu = summary_kinds_offered(&judgement->demand->scenario->config);
+    const uint32_t menu = judgement->demand->kinds;
     const bool wanted = judgement->demand->is_claim && (menu >> FAULT_CRASH & 1) != 0 &&
                         asks_for_coverage(judgement);
     run->crashes = (struct report_count){
@@ -465,45 +465,52 @@ static enum report_verdict expected_of(const struct scenario *scenario)
     UNREACHABLE();
 }
 
+struct summary_demand summary_demand_of(const struct scenario *scenario,
+                                        const struct summary_marks *marks)
+{
+    return (struct summary_demand){
+        .expected = expected_of(scenario),
+        .expected_oracle = scenario->expected_oracle,
+        .kinds = summary_kinds_offered(&scenario->config),
+        .marks = marks,
+        .oracles = SUMMARY_ORACLES_ALL,
+    };
+}
+
 /* The bits of the oracles by which an expected failure must be seen. */
-static uint64_t expected_oracles(const struct scenario *scenario)
+static uint64_t expected_oracles(const struct summary_demand *demand)
 {
     uint8_t oracle = 0;
-    if (scenario->expected_oracle[0] == '\0' ||
-        summary_oracle_parse(scenario->expected_oracle, &oracle) != ERR_OK) {
+    if (demand->expected_oracle[0] == '\0' ||
+        summary_oracle_parse(demand->expected_oracle, &oracle) != ERR_OK) {
         return SUMMARY_ORACLES_ALL;
     }
     return UINT64_C(1) << oracle;
 }
 
+/* Broken by another oracle than the expected one is not the expected failure. */
+static bool is_other_failure(const struct judgement *judgement)
+{
+    const struct summary_demand *demand = judgement->demand;
+    return demand->expected == REPORT_FAILS &&
+           summary_breaks(judgement->summary, demand->oracles) &&
+           !summary_breaks(judgement->summary, expected_oracles(demand));
+}
+
 static enum report_verdict verdict_of(const struct judgement *judgement)
 {
     const struct summary *summary = judgement->summary;
-    const struct scenario *scenario = judgement->demand->scenario;
     if (summary->refused > 0) {
         return REPORT_REFUSED;
     }
+    if (is_other_failure(judgement)) {
+        return REPORT_INCONCLUSIVE;
+    }
     if (summary_breaks(summary, judgement->demand->oracles)) {
-        /* Broken by another oracle than the expected one is not the expected failure. */
-        const bool is_other = scenario->expectation == EXPECT_FAILS &&
-                              !summary_breaks(summary, expected_oracles(scenario));
-        return is_other ? REPORT_INCONCLUSIVE : REPORT_FAILS;
+        return REPORT_FAILS;
     }
     return judgement->shortfall_count > 0 || summary->limited > 0 ? REPORT_INCONCLUSIVE
                                                                   : REPORT_HOLDS;
-}
-
-static void note_expected_oracle(struct judgement *judgement)
-{
-    const struct scenario *scenario = judgement->demand->scenario;
-    if (scenario->expectation == EXPECT_FAILS && scenario->expected_oracle[0] != '\0' &&
-        summary_breaks(judgement->summary, judgement->demand->oracles) &&
-        !summary_breaks(judgement->summary, expected_oracles(scenario))) {
-        fall_short(judgement,
-                   text_format(judgement->texts,
-                               "a violation by %s, the oracle that is expected to find it",
-                               scenario->expected_oracle));
-    }
 }
 
 void summary_judge(const struct summary *summary,
@@ -534,16 +541,30 @@ void summary_judge(const struct summary *summary,
         summary->limited == 0
             ? ""
             : text_format(texts, "seed %" PRIu64 ": %s", summary->limit_seed, summary->limit);
-    run->expected = expected_of(demand->scenario);
-    run->expected_oracle = demand->scenario->expected_oracle;
+    run->expected = demand->expected;
+    run->expected_oracle = demand->expected_oracle;
     judge_budget(&judgement);
     judge_kinds(&judgement, run);
     judge_crashes(&judgement, run);
     judge_marks(&judgement, run);
-    note_expected_oracle(&judgement);
+    if (is_other_failure(&judgement)) {
+        fall_short(&judgement,
+                   text_format(texts,
+                               "a violation by %s, the oracle that is expected to find it",
+                               demand->expected_oracle));
+    }
     run->verdict = verdict_of(&judgement);
     run->as_expected = run->verdict == run->expected;
     /* What is missing matters only where nothing else decided. */
     run->shortfalls = judgement.shortfalls;
     run->shortfall_count = run->verdict == REPORT_INCONCLUSIVE ? judgement.shortfall_count : 0;
+}
+
+enum status summary_status(const struct report_run *run)
+{
+    if (run->as_expected) {
+        return STATUS_OK;
+    }
+    return run->verdict == REPORT_INCONCLUSIVE && run->limited > 0 ? STATUS_INTERNAL
+                                                                   : STATUS_BROKEN;
 }

@@ -5,6 +5,7 @@
 #define SCENARIOS_CLI_SUMMARY_H
 
 #include "reports/records.h"
+#include "scenarios/cli/status.h"
 #include "scenarios/cli/text.h"
 #include "scenarios/scenario.h"
 
@@ -103,13 +104,19 @@ char *summary_subject(struct text_pool *texts, uint8_t subject_kind, uint64_t su
 
 /* How a summary is judged. */
 struct summary_demand {
-    const struct scenario *scenario; /* expectation and fault menu */
+    enum report_verdict expected;
+    const char *expected_oracle; /* that must see an expected failure; empty: any */
+    uint32_t kinds;              /* that can fire: summary_kinds_offered */
     const struct summary_marks *marks;
     uint64_t budget;  /* counted runs asked for; 0: at least half of those made */
+    uint64_t oracles; /* bits of those whose violations count; SUMMARY_ORACLES_ALL */
     bool one_run;     /* a tape, not a sweep: no coverage is asked for */
     bool is_claim;    /* asks for crashes and marks, too */
-    uint64_t oracles; /* bits of those whose violations count; SUMMARY_ORACLES_ALL */
 };
+
+/* What a scenario asks for by itself: all of its oracles count. */
+struct summary_demand summary_demand_of(const struct scenario *scenario,
+                                        const struct summary_marks *marks);
 
 /* Fill the record's counts, kinds, marks, shortfalls and verdict; texts go to the pool. The
  * violations are left to the caller. */
@@ -117,5 +124,8 @@ void summary_judge(const struct summary *summary,
                    const struct summary_demand *demand,
                    struct text_pool *texts,
                    struct report_run *run);
+
+/* The exit status that a judged sweep asks for. */
+enum status summary_status(const struct report_run *run);
 
 #endif
