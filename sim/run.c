@@ -203,13 +203,11 @@ static void dispatch(struct run *run, const struct sched_event *event)
     UNREACHABLE();
 }
 
-/* Count what the new entries say; true when one of them makes a crash worth offering. */
-static bool read_entries(struct run *run)
+/* Count what the new entries say, if any is of a kind that counts. */
+static void count_entries(struct run *run)
 {
-    bool dirty = false;
     for (; run->journal_seen < run->journal.count; run->journal_seen++) {
         const struct journal_entry *entry = journal_at(&run->journal, run->journal_seen);
-        dirty = dirty || (DIRTY_KINDS >> entry->kind & 1) != 0;
         if (entry->kind == WORLD_CREATED || entry->kind == WORLD_REPLACED) {
             run->effects++;
         } else if (entry->kind == HOST_CHECKPOINT_COMPLETED) {
@@ -221,6 +219,13 @@ static bool read_entries(struct run *run)
             run->crashes++;
         }
     }
+}
+
+/* True when the last event left something durable or on the wire: a crash is worth offering. */
+static bool left_a_mark(struct run *run)
+{
+    bool dirty = (run->world.kinds_noted & DIRTY_KINDS) != 0;
+    run->world.kinds_noted = 0;
     return dirty;
 }
 
@@ -279,7 +284,7 @@ static enum run_end loop(struct run *run)
             return RUN_END_STUCK;
         }
         dispatch(run, &event);
-        if (read_entries(run) && !run->healed) {
+        if (left_a_mark(run) && !run->healed) {
             run->crash_points_seen++;
             job_offer_crash(run->job, event.node);
         }
@@ -352,8 +357,9 @@ static enum run_verdict verdict_of(const struct run *run, const struct result *r
     return vacuous ? RUN_VACUOUS : RUN_OK;
 }
 
-static void fill_result(const struct run *run, enum run_end end, struct result *result)
+static void fill_result(struct run *run, enum run_end end, struct result *result)
 {
+    count_entries(run);
     result->end = (uint8_t)end;
     result->events = run->sched.stepped;
     result->ended_at = run->sched.now;

@@ -87,6 +87,7 @@ static uint64_t entry_digest(const struct journal_entry *entry)
 uint32_t world_append(struct world *world, struct journal_entry *entry)
 {
     entry->time = world->sched->now;
+    world->kinds_noted |= UINT64_C(1) << entry->kind;
     trace_event(
         world->trace, TRACE_JOURNAL, entry->time, 0, world->journal->count, entry_digest(entry));
     return journal_append(world->journal, entry);

@@ -45,6 +45,7 @@ struct world {
     struct journal *journal;
     struct trace *trace;
     struct fault *fault;
+    uint64_t kinds_noted; /* bit per journal kind noted since the run loop last looked */
     struct link *link;
     struct world_node nodes[WORLD_NODE_MAX];
     uint32_t node_count;
