@@ -25,6 +25,7 @@
 #define SHRINK_OPTIONS                                                                             \
     (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(ORACLE) | OPTION_BIT(ATTEMPTS) |               \
      OPTION_BIT(OUTPUT))
+#define MATRIX_OPTIONS (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL))
 
 static const struct command commands[] = {
     {"list",
@@ -55,6 +56,13 @@ static const struct command commands[] = {
      1,
      SHRINK_OPTIONS,
      command_shrink},
+    {"matrix",
+     "[CLAIM...]",
+     "certify or refute every claim",
+     0,
+     ANY_NUMBER,
+     MATRIX_OPTIONS,
+     command_matrix},
     {"merge",
      "FILE...",
      "join the JSON files of all shards of a sweep",

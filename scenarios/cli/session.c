@@ -71,17 +71,12 @@ static void switch_off(struct run_config *config, const char *oracle)
     config->oracle_count = kept;
 }
 
-enum status session_scenario(struct session *session, const char *name, struct scenario **scenario)
+static enum status
+load(struct session *session, const struct scenario_options *wanted, struct scenario **scenario)
 {
     const struct options *options = session->options;
     struct scenario_fault fault = {{0}};
-    const struct scenario_options wanted = {
-        .name = name,
-        .sink_or_null = session->plugin.type,
-        .profile = options->profile,
-        .profile_given = option_is_given(options, OPTION_BIT(PROFILE)),
-    };
-    const enum err error = scenario_load(name, &wanted, scenario, &fault);
+    const enum err error = scenario_load(wanted->name, wanted, scenario, &fault);
     if (error != ERR_OK) {
         complain("%s", fault.message[0] != '\0' ? fault.message : err_name(error));
         return STATUS_USAGE;
@@ -90,6 +85,31 @@ enum status session_scenario(struct session *session, const char *name, struct s
         switch_off(&(*scenario)->config, options->without_oracle);
     }
     return STATUS_OK;
+}
+
+enum status session_scenario(struct session *session, const char *name, struct scenario **scenario)
+{
+    const struct scenario_options wanted = {
+        .name = name,
+        .sink_or_null = session->plugin.type,
+        .profile = session->options->profile,
+        .profile_given = option_is_given(session->options, OPTION_BIT(PROFILE)),
+    };
+    return load(session, &wanted, scenario);
+}
+
+enum status session_scenario_under(struct session *session,
+                                   const char *name,
+                                   enum profile profile,
+                                   struct scenario **scenario)
+{
+    const struct scenario_options wanted = {
+        .name = name,
+        .sink_or_null = session->plugin.type,
+        .profile = profile,
+        .profile_given = true,
+    };
+    return load(session, &wanted, scenario);
 }
 
 enum status session_tape(struct session *session, const char *path, struct tape *tape)

@@ -24,6 +24,12 @@ void session_close(struct session *session);
 MUST_USE enum status
 session_scenario(struct session *session, const char *name, struct scenario **scenario);
 
+/* The same under a profile that is not the options'. */
+MUST_USE enum status session_scenario_under(struct session *session,
+                                            const char *name,
+                                            enum profile profile,
+                                            struct scenario **scenario);
+
 /* Read a tape file; entries live in the texts. STATUS_OK or STATUS_USAGE. */
 MUST_USE enum status session_tape(struct session *session, const char *path, struct tape *tape);
 

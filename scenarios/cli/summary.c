@@ -417,6 +417,13 @@ static void judge_crashes(struct judgement *judgement, struct report_run *run)
     }
 }
 
+static bool is_demanded(const struct summary_demand *demand, const char *oracle_name)
+{
+    uint8_t oracle = 0;
+    return summary_oracle_parse(oracle_name, &oracle) == ERR_OK &&
+           (demand->oracles >> oracle & 1) != 0;
+}
+
 static void judge_marks(struct judgement *judgement, struct report_run *run)
 {
     const struct summary_marks *names = judgement->demand->marks;
@@ -426,7 +433,10 @@ static void judge_marks(struct judgement *judgement, struct report_run *run)
             .name = text_format(
                 judgement->texts, "%s: %s", names->items[i].oracle, names->items[i].mark),
             .count = judgement->summary->mark_runs[i],
-            .wanted = judgement->demand->is_claim && asks_for_coverage(judgement) ? 1 : 0,
+            .wanted = judgement->demand->is_claim && asks_for_coverage(judgement) &&
+                              is_demanded(judgement->demand, names->items[i].oracle)
+                          ? 1
+                          : 0,
         };
         if (marks[i].count < marks[i].wanted) {
             fall_short(judgement,

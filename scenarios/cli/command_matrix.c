@@ -1,0 +1,608 @@
+/* matrix: every claim, certified or refuted.
+ *
+ *   holds    counted seeds on the claim's scenario, until the budget is reached or FACTOR_MAX times
+ *            as many runs were made; the small scenario as well when asked for. Then, for what the
+ *            adversary profile shows beyond, a tenth of that under it.
+ *   fails    the first seed that breaks the claim's first oracle, shrunk to a witness; the calm tape
+ *            must be clean (or is the witness itself, where the claim says so); the twin without
+ *            the condition must hold on counted seeds.
+ *   refused  one run of a configuration that the sink must refuse; its twin must run.
+ *
+ * A claim has the verdict that is expected of it only when all of that came out. */
+#include "reports/text.h"
+#include "scenarios/cli/claims.h"
+#include "scenarios/cli/command.h"
+#include "scenarios/cli/failures.h"
+#include "scenarios/cli/files.h"
+#include "scenarios/cli/output.h"
+#include "scenarios/cli/reproducer.h"
+#include "scenarios/cli/session.h"
+#include "scenarios/cli/sweep.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUDGET         20000u
+#define BUDGET_QUICK   2000u
+#define FACTOR_MAX     4u
+#define WITNESS_WANTED 12u
+#define ADVERSARY_PART 10u
+#define REASON_SIZE    400
+
+/* One claim on its way to a record. */
+struct trial {
+    struct session *session;
+    const struct claim *claim;
+    struct report_claim *record;
+    uint64_t oracles;      /* bits of the claim's, and of crash and hang */
+    uint64_t finder;       /* the bit of the one that finds a fails */
+    struct sweep *sweep;   /* scratch */
+    struct report_run run; /* scratch */
+    char why[REASON_SIZE];
+};
+
+static void explain(struct trial *trial, const char *format, ...) PRINTF_LIKE(2, 3);
+static void explain(struct trial *trial, const char *format, ...)
+{
+    va_list arguments;
+    if (trial->why[0] != '\0') {
+        return;
+    }
+    va_start(arguments, format);
+    (void)vsnprintf(trial->why, sizeof trial->why, format, arguments);
+    va_end(arguments);
+}
+
+static uint64_t budget_of(const struct options *options)
+{
+    if (option_is_given(options, OPTION_BIT(SEEDS))) {
+        return seed_range_count(options->seeds);
+    }
+    return option_is_given(options, OPTION_BIT(QUICK)) ? BUDGET_QUICK : BUDGET;
+}
+
+static uint64_t first_seed(const struct options *options)
+{
+    return option_is_given(options, OPTION_BIT(SEEDS)) ? options->seeds.first : 1;
+}
+
+static enum status sweep_seeds(struct trial *trial,
+                               const struct scenario *scenario,
+                               const struct sweep_options *wanted)
+{
+    const struct options *options = trial->session->options;
+    struct progress progress;
+    struct sweep_options sweep = *wanted;
+    progress_start(&progress, trial->claim->id, seed_range_count(wanted->seeds));
+    sweep.scenario = scenario;
+    sweep.shard = (struct shard){.index = 1, .count = 1};
+    sweep.jobs = options->jobs;
+    sweep.hang_after = options->hang_after;
+    sweep.progress_or_null = &progress;
+    const enum err error = sweep_run(&sweep, trial->sweep);
+    progress_end(&progress);
+    if (error != ERR_OK) {
+        complain("%s: no processes or memory for runs", trial->claim->id);
+        return STATUS_INTERNAL;
+    }
+    trial->record->digest += trial->sweep->summary.digest;
+    return STATUS_OK;
+}
+
+/* Sweep until so many runs counted or one broke what it must not; the sum stands in trial->sweep. */
+static enum status
+sweep_counted(struct trial *trial, const struct scenario *scenario, uint64_t budget)
+{
+    struct summary *total = memory_take(sizeof *total);
+    uint64_t next = first_seed(trial->session->options);
+    uint64_t made = 0;
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && total->counted < budget && made < budget * FACTOR_MAX) {
+        const uint64_t count = made == 0 ? budget : budget - total->counted;
+        const struct sweep_options wanted = {.seeds = {next, next + count - 1}};
+        status = sweep_seeds(trial, scenario, &wanted);
+        next += count;
+        made += count;
+        summary_join(total, &trial->sweep->summary);
+        if (total->counted == 0 || total->refused > 0 || summary_breaks(total, trial->oracles)) {
+            break;
+        }
+    }
+    trial->sweep->summary = *total;
+    free(total);
+    return status;
+}
+
+/* Judge what trial->sweep holds as a cell of the matrix. */
+static void judge(struct trial *trial,
+                  const struct scenario *scenario,
+                  enum report_verdict expected,
+                  uint64_t budget)
+{
+    struct summary_demand demand = summary_demand_of(scenario, &trial->sweep->marks);
+    demand.expected = expected;
+    demand.expected_oracle = "";
+    demand.budget = budget;
+    demand.oracles = trial->oracles;
+    demand.is_claim = true;
+    trial->run = (struct report_run){0};
+    summary_judge(&trial->sweep->summary, &demand, &trial->session->texts, &trial->run);
+}
+
+/* Shrink the first finding by these oracles in trial->sweep; NULL if there is none. */
+static const struct report_violation *first_violation(struct trial *trial,
+                                                      const struct scenario *scenario,
+                                                      const char *word,
+                                                      uint64_t oracles,
+                                                      enum status *status)
+{
+    const struct failures_options failures = {
+        .scenario = scenario,
+        .word = word,
+        .oracles = oracles,
+        .last_seed = UINT64_MAX,
+    };
+    const enum status one =
+        failures_collect(trial->session, &failures, &trial->sweep->summary, &trial->run);
+    *status = status_worse(*status, one);
+    return trial->run.violation_count == 0 ? NULL : &trial->run.violations[0];
+}
+
+static void explain_violation(struct trial *trial, const struct report_violation *violation)
+{
+    explain(trial,
+            "%s broken at seed %" PRIu64 " (%" PRIu32 " choices): %s: %s; %s",
+            violation->oracles[0],
+            violation->seed,
+            violation->deviations,
+            violation->subject,
+            violation->message,
+            violation->command);
+}
+
+static void set_witness(struct trial *trial, const struct report_violation *violation)
+{
+    struct report_claim *record = trial->record;
+    record->has_witness = true;
+    record->witness_tape = violation->tape;
+    record->witness_deviations = violation->deviations;
+    record->witness_message =
+        text_format(&trial->session->texts, "%s: %s", violation->subject, violation->message);
+}
+
+/* --- holds ------------------------------------------------------------------------------------- */
+
+static void add_established(struct trial *trial)
+{
+    const struct summary *summary = &trial->sweep->summary;
+    trial->record->seeds += summary->counted;
+    trial->record->crash_points_hit += summary->crash_points_hit;
+    trial->record->crash_points_seen += summary->crash_points_seen;
+}
+
+/* Put one scenario of a holds claim to the test; the verdict stands in trial->run. */
+static enum status certify(struct trial *trial, const char *name, uint64_t budget, bool is_cell)
+{
+    struct scenario *scenario = NULL;
+    enum status status =
+        session_scenario_under(trial->session, name, trial->claim->profile, &scenario);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = sweep_counted(trial, scenario, budget);
+    if (status == STATUS_OK) {
+        add_established(trial);
+        judge(trial, scenario, REPORT_HOLDS, is_cell ? budget : 0);
+        if (trial->run.verdict == REPORT_FAILS) {
+            const struct report_violation *violation =
+                first_violation(trial, scenario, name, trial->oracles, &status);
+            if (violation != NULL) {
+                set_witness(trial, violation);
+                explain_violation(trial, violation);
+            }
+        } else if (trial->run.verdict == REPORT_REFUSED) {
+            explain(trial, "%s is refused: %s", name, trial->run.refusal);
+        } else if (trial->run.verdict == REPORT_INCONCLUSIVE) {
+            explain(trial,
+                    "%s: missing: %s",
+                    name,
+                    trial->run.shortfall_count > 0 ? trial->run.shortfalls[0] : trial->run.limit);
+        }
+    }
+    scenario_destroy(scenario);
+    return status;
+}
+
+/* What the adversary profile shows beyond the claim's own. */
+static enum status try_adversary(struct trial *trial, uint64_t budget)
+{
+    struct scenario *scenario = NULL;
+    if (trial->claim->profile >= PROFILE_ADVERSARY) {
+        trial->record->adversary = "holds";
+        return STATUS_OK;
+    }
+    enum status status = session_scenario_under(
+        trial->session, trial->claim->scenario, PROFILE_ADVERSARY, &scenario);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const uint64_t count = budget / ADVERSARY_PART > 0 ? budget / ADVERSARY_PART : 1;
+    const uint64_t first = first_seed(trial->session->options);
+    const struct sweep_options wanted = {
+        .seeds = {first, first + count - 1},
+        .stop_oracles = trial->oracles,
+    };
+    const uint64_t digest = trial->record->digest;
+    status = sweep_seeds(trial, scenario, &wanted);
+    trial->record->digest = digest;
+    trial->record->adversary =
+        summary_breaks(&trial->sweep->summary, trial->oracles) ? "fails" : "holds";
+    scenario_destroy(scenario);
+    return status;
+}
+
+static enum status try_holds(struct trial *trial)
+{
+    const struct options *options = trial->session->options;
+    const uint64_t budget = budget_of(options);
+    struct report_claim *record = trial->record;
+    enum status status = certify(trial, trial->claim->scenario, budget, true);
+    record->verdict = trial->run.verdict;
+    if (status == STATUS_OK && record->verdict == REPORT_HOLDS && options->small > 0 &&
+        trial->claim->small[0] != '\0') {
+        status = certify(trial, trial->claim->small, options->small, false);
+        record->verdict = trial->run.verdict == REPORT_FAILS ? REPORT_FAILS : record->verdict;
+    }
+    if (status == STATUS_OK && record->verdict == REPORT_HOLDS) {
+        status = try_adversary(trial, budget);
+    }
+    return status;
+}
+
+/* --- fails ------------------------------------------------------------------------------------- */
+
+/* The run without any deviation: true when it breaks the claim. */
+static bool calm_breaks(struct trial *trial, const struct scenario *scenario, bool *ran)
+{
+    struct reproducer *reproducer = reproducer_create(scenario);
+    struct tape_entry none;
+    const struct tape calm = {.entries = &none, .identity = 1};
+    const struct run_request request = reproducer_tape_request(&calm);
+    bool breaks = false;
+    int detail = 0;
+    *ran = reproducer != NULL && reproducer_run_guarded(reproducer,
+                                                        &request,
+                                                        trial->session->options->hang_after,
+                                                        &detail) == REPRODUCER_DONE;
+    if (*ran) {
+        const struct result *result = reproducer_result(reproducer);
+        for (uint32_t i = 0; i < result->finding_count; i++) {
+            const struct result_finding *found = &result->findings[i];
+            if ((trial->finder >> found->oracle & 1) != 0) {
+                breaks = true;
+                trial->record->witness_message =
+                    text_format(&trial->session->texts, "%s", found->finding.message);
+            }
+        }
+        trial->record->digest += result->digest;
+    }
+    if (breaks && trial->claim->calm == CLAIM_CALM_BREAKS) {
+        trial->record->has_witness = true;
+        trial->record->witness_tape = failures_tape_text(&trial->session->texts, scenario, &calm);
+    }
+    if (reproducer != NULL) {
+        reproducer_destroy(reproducer);
+    }
+    return breaks;
+}
+
+/* Search by seeds for what the claim says can happen. */
+static enum status find_witness(struct trial *trial, const struct scenario *scenario)
+{
+    const uint64_t first = first_seed(trial->session->options);
+    const uint64_t budget = budget_of(trial->session->options);
+    const struct sweep_options wanted = {
+        .seeds = {first, first + budget - 1},
+        .stop_oracles = trial->finder,
+    };
+    enum status status = sweep_seeds(trial, scenario, &wanted);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    add_established(trial);
+    const struct report_violation *violation =
+        first_violation(trial, scenario, trial->claim->scenario, trial->finder, &status);
+    if (violation == NULL) {
+        explain(trial,
+                "no witness: %s is not broken in %" PRIu64 " runs of %s",
+                trial->claim->oracles[0]->name,
+                trial->sweep->summary.runs,
+                trial->claim->scenario);
+        return status;
+    }
+    set_witness(trial, violation);
+    if (violation->deviations > WITNESS_WANTED) {
+        explain(trial,
+                "the witness has %" PRIu32 " entries, wanted: at most %u",
+                violation->deviations,
+                WITNESS_WANTED);
+    }
+    return status;
+}
+
+/* The same without the condition must hold. */
+static enum status try_twin(struct trial *trial)
+{
+    const char *name = trial->claim->twin;
+    struct scenario *scenario = NULL;
+    const uint64_t budget = budget_of(trial->session->options);
+    if (name[0] == '\0') {
+        explain(trial, "no twin: the claim names none");
+        return STATUS_OK;
+    }
+    enum status status =
+        session_scenario_under(trial->session, name, trial->claim->profile, &scenario);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = sweep_counted(trial, scenario, budget);
+    if (status == STATUS_OK) {
+        judge(trial, scenario, REPORT_HOLDS, budget);
+        trial->record->twin = trial->run.verdict;
+        if (trial->run.verdict == REPORT_FAILS) {
+            const struct report_violation *violation =
+                first_violation(trial, scenario, name, trial->oracles, &status);
+            explain(trial,
+                    "the twin %s breaks: %s",
+                    name,
+                    violation != NULL ? violation->command : "(not again)");
+        } else if (trial->run.verdict != REPORT_HOLDS) {
+            explain(trial,
+                    "the twin %s is %s: %s",
+                    name,
+                    report_verdict_name(trial->run.verdict),
+                    trial->run.shortfall_count > 0 ? trial->run.shortfalls[0] : trial->run.refusal);
+        }
+    }
+    scenario_destroy(scenario);
+    return status;
+}
+
+static enum status try_fails(struct trial *trial)
+{
+    struct report_claim *record = trial->record;
+    const bool calm_is_witness = trial->claim->calm == CLAIM_CALM_BREAKS;
+    struct scenario *scenario = NULL;
+    bool ran = false;
+    enum status status = session_scenario_under(
+        trial->session, trial->claim->scenario, trial->claim->profile, &scenario);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    record->calm_breaks = calm_breaks(trial, scenario, &ran);
+    if (!ran) {
+        explain(trial, "the calm run of %s crashes or hangs", trial->claim->scenario);
+    } else if (record->calm_breaks != calm_is_witness) {
+        explain(trial,
+                "the calm run of %s is %s, wanted: %s",
+                trial->claim->scenario,
+                record->calm_breaks ? "broken" : "clean",
+                calm_is_witness ? "broken" : "clean");
+    }
+    if (!calm_is_witness) {
+        status = find_witness(trial, scenario);
+    }
+    scenario_destroy(scenario);
+    if (status == STATUS_OK) {
+        status = try_twin(trial);
+    }
+    const bool shown = record->has_witness && ran && record->calm_breaks == calm_is_witness &&
+                       record->witness_deviations <= WITNESS_WANTED && record->twin == REPORT_HOLDS;
+    record->verdict = shown ? REPORT_FAILS : REPORT_INCONCLUSIVE;
+    return status;
+}
+
+/* --- refused ----------------------------------------------------------------------------------- */
+
+/* One run; refused or not, and whether it counted. */
+static enum status try_once(struct trial *trial, const char *name, bool *refused)
+{
+    struct scenario *scenario = NULL;
+    enum status status =
+        session_scenario_under(trial->session, name, trial->claim->profile, &scenario);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const struct sweep_options wanted = {.seeds = {1, 1}};
+    status = sweep_seeds(trial, scenario, &wanted);
+    *refused = trial->sweep->summary.refused > 0;
+    scenario_destroy(scenario);
+    return status;
+}
+
+static enum status try_refused(struct trial *trial)
+{
+    bool refused = false;
+    bool twin_refused = true;
+    enum status status = try_once(trial, trial->claim->scenario, &refused);
+    trial->record->verdict = refused ? REPORT_HOLDS : REPORT_FAILS;
+    trial->record->seeds = trial->sweep->summary.runs;
+    if (!refused) {
+        explain(trial, "%s is not refused", trial->claim->scenario);
+    }
+    if (status == STATUS_OK && trial->claim->twin[0] != '\0') {
+        status = try_once(trial, trial->claim->twin, &twin_refused);
+        const bool runs = !twin_refused && trial->sweep->summary.counted > 0;
+        trial->record->twin = runs ? REPORT_HOLDS : REPORT_FAILS;
+        if (!runs) {
+            explain(trial, "the twin %s does not run", trial->claim->twin);
+            trial->record->verdict = REPORT_INCONCLUSIVE;
+        }
+    }
+    return status;
+}
+
+/* --- all ---------------------------------------------------------------------------------------- */
+
+static bool is_about_refusal(const struct claim *claim)
+{
+    for (uint32_t i = 0; i < claim->property_count; i++) {
+        if (strcmp(claim->properties[i], "refused") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *join_properties(struct text_pool *texts, const struct claim *claim)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < claim->property_count; i++) {
+        text = text_format(texts, "%s%s%s", text, i > 0 ? ", " : "", claim->properties[i]);
+    }
+    return text;
+}
+
+static void set_oracles(struct trial *trial)
+{
+    uint8_t oracle = 0;
+    trial->oracles = UINT64_C(1) << SUMMARY_ORACLE_CRASH | UINT64_C(1) << SUMMARY_ORACLE_HANG;
+    for (uint32_t i = 0; i < trial->claim->oracle_count; i++) {
+        if (summary_oracle_parse(trial->claim->oracles[i]->name, &oracle) == ERR_OK) {
+            trial->oracles |= UINT64_C(1) << oracle;
+            trial->finder = i == 0 ? UINT64_C(1) << oracle : trial->finder;
+        }
+    }
+}
+
+static enum status try_claim(struct trial *trial)
+{
+    const struct claim *claim = trial->claim;
+    const uint64_t started = wall_milliseconds();
+    struct report_claim *record = trial->record;
+    *record = (struct report_claim){
+        .id = claim->id,
+        .sink = claim->sink,
+        .condition = claim->condition,
+        .property = join_properties(&trial->session->texts, claim),
+        .profile = profile_name(claim->profile),
+        .expected = claim->holds ? REPORT_HOLDS : REPORT_FAILS,
+        .adversary = "untested",
+        .witness_tape = "",
+        .witness_message = "",
+    };
+    set_oracles(trial);
+    const enum status status = is_about_refusal(claim) ? try_refused(trial)
+                               : claim->holds          ? try_holds(trial)
+                                                       : try_fails(trial);
+    record->as_expected = status == STATUS_OK && record->verdict == record->expected;
+    record->why = text_copy(&trial->session->texts, bytes_of_text(trial->why));
+    record->elapsed_ms = wall_milliseconds() - started;
+    return record->as_expected ? STATUS_OK : status_worse(status, STATUS_BROKEN);
+}
+
+/* The claims that the command is about. */
+struct choice_of_claims {
+    const struct claim **claims;
+    size_t count;
+    size_t capacity;
+};
+
+static void choose_one(struct choice_of_claims *choice, const struct claim *claim)
+{
+    if (choice->count == choice->capacity) {
+        choice->capacity = choice->capacity * 2 + 64;
+        choice->claims = memory_resize(choice->claims, choice->capacity * sizeof *choice->claims);
+    }
+    choice->claims[choice->count++] = claim;
+}
+
+static void choose_set(struct choice_of_claims *choice, const struct claim_set *set)
+{
+    const uint32_t count = claims_count(set);
+    for (uint32_t i = 0; i < count; i++) {
+        choose_one(choice, claims_at(set, i));
+    }
+}
+
+/* A word is a claim's id or a file of claims. */
+static enum status
+choose_word(struct claims_book *book, const char *word, struct choice_of_claims *choice)
+{
+    const struct claim *claim = claims_book_find(book, word);
+    if (claim != NULL) {
+        choose_one(choice, claim);
+        return STATUS_OK;
+    }
+    if (!file_exists(word)) {
+        complain("matrix \"%s\": no such claim; allowed: those of sinkproof list claims, or a file",
+                 word);
+        return STATUS_USAGE;
+    }
+    const enum status status = claims_open_file(book, word);
+    if (status == STATUS_OK) {
+        choose_set(choice, book->sets[book->set_count - 1]);
+    }
+    return status;
+}
+
+static enum status choose_claims(const struct options *options,
+                                 struct claims_book *book,
+                                 struct choice_of_claims *choice)
+{
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < options->argument_count && status == STATUS_OK; i++) {
+        status = choose_word(book, options->arguments[i], choice);
+    }
+    for (size_t i = 0; i < book->set_count && options->argument_count == 0; i++) {
+        choose_set(choice, book->sets[i]);
+    }
+    return status;
+}
+
+static enum status try_all(struct session *session, const struct choice_of_claims *choice)
+{
+    const struct shard shard = session->options->shard;
+    struct report_claim *records = text_memory(&session->texts, choice->count + 1, sizeof *records);
+    struct sweep *sweep = text_memory(&session->texts, 1, sizeof *sweep);
+    enum status status = STATUS_OK;
+    size_t count = 0;
+    for (size_t i = shard.index - 1; i < choice->count; i += shard.count) {
+        struct trial trial = {
+            .session = session,
+            .claim = choice->claims[i],
+            .record = &records[count++],
+            .sweep = sweep,
+        };
+        const enum status one = try_claim(&trial);
+        status = status_worse(status, one);
+    }
+    report_text_claims(stdout, records, count);
+    return status_worse(status, output_claims(session->options->json, records, count));
+}
+
+enum status command_matrix(const struct options *options)
+{
+    struct session session;
+    struct claims_book book = {0};
+    struct choice_of_claims choice = {0};
+    enum status status = session_open(&session, options);
+    if (status == STATUS_OK) {
+        status = output_check(options->json);
+    }
+    if (status == STATUS_OK) {
+        status = claims_open(&session.texts, &book);
+    }
+    if (status == STATUS_OK) {
+        status = choose_claims(options, &book, &choice);
+    }
+    if (status == STATUS_OK) {
+        status = try_all(&session, &choice);
+    }
+    free(choice.claims);
+    claims_close(&book);
+    session_close(&session);
+    return status;
+}
