@@ -1,0 +1,261 @@
+/* The user's code: payloads are what the service takes, traits do what they say, and effects are
+ * recognised by content.
+ *
+ * link: product
+ */
+#include "scenarios/wiring/wiring.h"
+
+#include "models/cloudtasks/cloudtasks.h"
+#include "scenarios/scenario_reader.h"
+#include "scenarios/wiring/catalogue.h"
+#include "scenarios/workload.h"
+#include "sinks/base/test.h"
+#include "sinks/port/cloudtasks.h"
+
+#include <string.h>
+
+#define QUEUE       "projects/p/locations/l/queues/q"
+#define OTHER_QUEUE "projects/p/locations/l/queues/other"
+
+struct wired {
+    struct scenario_store store;
+    struct scenario_fault fault;
+    struct reader reader;
+    struct source_log log;
+    struct wiring_input input;
+    struct wiring_context *context;
+    const struct sink_user *user;
+};
+
+static const struct sink_option_value *
+default_options(struct wired *wired, const struct sink_option *options, size_t count)
+{
+    const struct option_table table = {"test", options, count};
+    const struct sink_option_value *values = NULL;
+    json_t *json = json_pack("{s:s}", "queue", QUEUE);
+    assert_int_equal(options_read(&wired->reader, "options", &table, json, &values), ERR_OK);
+    json_decref(json);
+    return values;
+}
+
+/* Wire the exactly-once sink to records made by some options. */
+static void wire(struct wired *wired, const struct workload_options *workload, bool extractor)
+{
+    *wired = (struct wired){0};
+    wired->reader =
+        (struct reader){.name = "test", .fault = &wired->fault, .memory = &wired->store};
+    const struct sink_type *sink = catalogue_sink(BYTES_LITERAL("cloudtasks-exactly-once"));
+    assert_int_equal(workload_generate(&wired->reader, workload, &wired->log), ERR_OK);
+    wired->input = (struct wiring_input){
+        .sink = sink,
+        .sink_options = default_options(wired, sink->options, sink->option_count),
+        .model = &cloudtasks_model,
+        .model_options =
+            default_options(wired, cloudtasks_model.options, cloudtasks_model.option_count),
+        .log = &wired->log,
+        .extractor = extractor,
+        .dead_letter_service = UINT32_MAX,
+    };
+    assert_int_equal(
+        wiring_create(&wired->reader, &wiring_cloudtasks, &wired->input, &wired->context), ERR_OK);
+    wired->user = &wired->context->user;
+}
+
+static void give_back(struct wired *wired)
+{
+    scenario_give_all(&wired->store);
+}
+
+static const struct workload_options four = {
+    .record_count = 4,
+    .split_count = 2,
+    .keys = WORKLOAD_KEYS_UNIQUE,
+    .key_count = 1,
+    .key_skew = {0, 1},
+    .payload_size = 20,
+    .poison_serializer = {0, 1},
+    .poison_service = {0, 1},
+    .poison_extractor = {0, 1},
+    .skipped = {0, 1},
+    .seed = 1,
+};
+
+static const struct cloudtasks_task *
+decode(struct bytes payload, void **block, size_t *block_size, const struct allocator *allocator)
+{
+    assert_int_equal(port_decode(&cloudtasks_task_message, payload, allocator, block, block_size),
+                     ERR_OK);
+    return *block;
+}
+
+/* Goal: the payload is the canonical form of a task that posts the record's value. */
+static void payload_is_a_task_with_the_value(void **state)
+{
+    (void)state;
+    struct wired wired;
+    wire(&wired, &four, false);
+    const struct allocator allocator = allocator_of_malloc();
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct sink_record *record = &wired.log.records[i].record;
+        struct bytes destination = {0};
+        struct bytes payload = {0};
+        assert_int_equal(wired.user->resolve(wired.user->context, record, &destination),
+                         SINK_USER_OK);
+        assert_bytes_equal(destination, BYTES_LITERAL(QUEUE));
+        assert_int_equal(wired.user->serialize(wired.user->context, record, destination, &payload),
+                         SINK_USER_OK);
+        void *block = NULL;
+        size_t block_size = 0;
+        const struct cloudtasks_task *task = decode(payload, &block, &block_size, &allocator);
+        assert_int_equal(task->name.size, 0);
+        assert_non_null(task->http_request);
+        assert_int_equal(task->http_request->http_method, CLOUDTASKS_POST);
+        assert_bytes_equal(task->http_request->body, record->value);
+        assert_int_equal(wiring_identify(wired.context, 0, task->http_request->body), i + 1);
+        assert_int_equal(wiring_identify(wired.context, 1, payload), i + 1);
+        allocator_give(&allocator, block, block_size);
+    }
+    assert_int_equal(wiring_identify(wired.context, 0, BYTES_LITERAL("r00000001 other")), 0);
+    assert_int_equal(wiring_identify(wired.context, 0, BYTES_LITERAL("")), 0);
+    assert_null(wired.user->extract_id);
+    give_back(&wired);
+}
+
+/* Goal: each trait makes its own callback fail, or the service refuse. Method: all records have it. */
+static void traits_do_what_they_say(void **state)
+{
+    (void)state;
+    const struct ratio all = {1, 1};
+    for (uint32_t trait = 1; trait <= 8; trait *= 2) {
+        struct workload_options options = four;
+        options.poison_serializer = trait == RECORD_POISON_SERIALIZER ? all : four.skipped;
+        options.poison_service = trait == RECORD_POISON_SERVICE ? all : four.skipped;
+        options.poison_extractor = trait == RECORD_POISON_EXTRACTOR ? all : four.skipped;
+        options.skipped = trait == RECORD_SKIPPED ? all : four.skipped;
+        struct wired wired;
+        wire(&wired, &options, true);
+        const struct sink_record *record = &wired.log.records[3].record;
+        struct bytes payload = {0};
+        struct bytes id = {0};
+        const enum sink_user_result serialized =
+            wired.user->serialize(wired.user->context, record, BYTES_LITERAL(QUEUE), &payload);
+        const enum sink_user_result extracted =
+            wired.user->extract_id(wired.user->context, record, &id);
+        const enum sink_user_result expected = trait == RECORD_POISON_SERIALIZER ? SINK_USER_FAILED
+                                               : trait == RECORD_SKIPPED         ? SINK_USER_NONE
+                                                                                 : SINK_USER_OK;
+        assert_int_equal(serialized, expected);
+        assert_int_equal(extracted,
+                         trait == RECORD_POISON_EXTRACTOR ? SINK_USER_FAILED : SINK_USER_OK);
+        if (trait == RECORD_POISON_SERVICE) {
+            const struct allocator allocator = allocator_of_malloc();
+            void *block = NULL;
+            size_t block_size = 0;
+            const struct cloudtasks_task *task = decode(payload, &block, &block_size, &allocator);
+            assert_int_equal(task->http_request->http_method, CLOUDTASKS_GET);
+            allocator_give(&allocator, block, block_size);
+        }
+        give_back(&wired);
+    }
+}
+
+/* Goal: the extractor gives the key, and nothing where there is none. */
+static void extractor_gives_the_key(void **state)
+{
+    (void)state;
+    struct wired wired;
+    wire(&wired, &four, true);
+    struct bytes id = {0};
+    const struct sink_record *record = &wired.log.records[2].record;
+    assert_int_equal(wired.user->extract_id(wired.user->context, record, &id), SINK_USER_OK);
+    assert_bytes_equal(id, BYTES_LITERAL("k00000003"));
+    give_back(&wired);
+    struct workload_options options = four;
+    options.keys = WORKLOAD_KEYS_NONE;
+    wire(&wired, &options, true);
+    record = &wired.log.records[2].record;
+    assert_int_equal(wired.user->extract_id(wired.user->context, record, &id), SINK_USER_NONE);
+    give_back(&wired);
+}
+
+/* Goal: a record that is not from the log is the user's failure, not a read past its end. */
+static void foreign_record_is_refused(void **state)
+{
+    (void)state;
+    struct wired wired;
+    wire(&wired, &four, true);
+    struct sink_record record = wired.log.records[0].record;
+    struct bytes result = {0};
+    record.position = 2;
+    assert_int_equal(wired.user->extract_id(wired.user->context, &record, &result),
+                     SINK_USER_FAILED);
+    record.position = UINT64_MAX;
+    assert_int_equal(wired.user->serialize(wired.user->context, &record, result, &result),
+                     SINK_USER_FAILED);
+    record.position = 0;
+    record.split = 2;
+    assert_int_equal(wired.user->serialize(wired.user->context, &record, result, &result),
+                     SINK_USER_FAILED);
+    give_back(&wired);
+}
+
+/* Goal: destinations by split are the model's queues, in turn. */
+static void destinations_follow_the_splits(void **state)
+{
+    (void)state;
+    struct wired wired;
+    wire(&wired, &four, false);
+    struct sink_option_value values[64];
+    assert_true(cloudtasks_model.option_count <= ARRAY_COUNT(values));
+    memcpy(values,
+           wired.input.model_options,
+           cloudtasks_model.option_count * sizeof(struct sink_option_value));
+    assert_string_equal(cloudtasks_model.options[0].key, "queue");
+    values[0].text = bytes_of_text("  " QUEUE "  " OTHER_QUEUE " ");
+    wired.input.model_options = values;
+    wired.input.by_split = true;
+    struct wiring_context *context = NULL;
+    assert_int_equal(wiring_create(&wired.reader, &wiring_cloudtasks, &wired.input, &context),
+                     ERR_OK);
+    struct bytes destination = {0};
+    assert_int_equal(context->user.resolve(context, &wired.log.records[0].record, &destination),
+                     SINK_USER_OK);
+    assert_bytes_equal(destination, BYTES_LITERAL(QUEUE));
+    assert_int_equal(context->user.resolve(context, &wired.log.records[3].record, &destination),
+                     SINK_USER_OK);
+    assert_bytes_equal(destination, BYTES_LITERAL(OTHER_QUEUE));
+    values[0].text = bytes_of_text(" ");
+    assert_int_equal(wiring_create(&wired.reader, &wiring_cloudtasks, &wired.input, &context),
+                     ERR_OK);
+    assert_int_equal(context->user.resolve(context, &wired.log.records[0].record, &destination),
+                     SINK_USER_NONE);
+    give_back(&wired);
+}
+
+/* Goal: windows are those that the protocol states for the default options. */
+static void windows_follow_the_protocol(void **state)
+{
+    (void)state;
+    struct wired wired;
+    wire(&wired, &four, false);
+    struct wiring_windows windows;
+    wiring_cloudtasks.windows(&wired.input, &windows);
+    assert_int_equal(windows.request_timeout, SECONDS(20));
+    assert_int_equal(windows.recovery_window, MINUTES(54) + SECONDS(40));
+    assert_int_equal(windows.clock_allowance, MINUTES(5));
+    assert_int_equal(windows.protection_window, HOURS(1));
+    assert_int_equal(windows.release_max, HOURS(24));
+    assert_int_equal(windows.concurrency_max, 1000);
+    assert_true(windows.expiry_fails);
+    /* 11 attempts of 20 s; pauses of 0.1+0.2+0.4+0.8+1.6+3.2+6.4 and 0.5+1 s, a quarter longer. */
+    assert_int_equal(windows.residence, SECONDS(220) + MS(15875) + MS(1875));
+    give_back(&wired);
+}
+
+TEST_MAIN(wiring,
+          TEST(payload_is_a_task_with_the_value),
+          TEST(traits_do_what_they_say),
+          TEST(extractor_gives_the_key),
+          TEST(foreign_record_is_refused),
+          TEST(destinations_follow_the_splits),
+          TEST(windows_follow_the_protocol))
