@@ -31,6 +31,7 @@ static const struct permission project_permissions[] = {
     {"sim/", "sim/"},
     {"sim/", "sinks/base/"},
     {"sim/", "sinks/sink.h"},
+    {"sim/", "sinks/effects.h"},
     {"sim/", "sinks/port/port.h"},
     {"models/", "models/"},
     {"models/", "sim/"},

@@ -333,8 +333,8 @@ static void a_collection_moves_whole(void **state)
     require_each_record_once();
 }
 
-/* Goal: a global committer's snapshot stops at its barrier, though one writer ran ahead. Method: two
- * checkpoints at a time; writer 1 answers the first barrier late. */
+/* Goal: a global committer's snapshot stops at its barrier, though one writer ran ahead. Method:
+ * two checkpoints at a time; writer 1 answers the first barrier late. */
 static void a_global_committer_stores_nothing_behind_the_barrier(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Checkpoints and channels: triggers, timeouts, notices, alignment, back pressure, the end of input.
+/* Checkpoints and channels: triggers, timeouts, alignment, back pressure, the end of input.
  * link: sim/engine/job sim/engine/task sim/engine/half sim/engine/source sim/engine/committer
  * link: sim/engine/coordinator sim/engine/store sim/engine/sites sim/engine/toy_testkit sim/run
  * link: sim/world sim/journal sim/journal_text sim/trace sim/fault sim/choice sim/lane sim/clock
@@ -72,7 +72,7 @@ static void barriers_are_aligned_over_all_channels(void **state)
     }
 }
 
-/* Goal: the channel whose barrier came first is not read. Method: source 1 lags by a full channel. */
+/* Goal: what stands behind a barrier waits for it. Method: the writer lags behind both sources. */
 static void a_channel_waits_at_its_barrier(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void the_newest_checkpoints_are_retained(void **state)
     }
 }
 
-/* Goal: FW3, and no checkpoint before the restored commits are through, on a thread of their own. */
+/* Goal: FW3: no checkpoint before the restored commits are through, chained or not. */
 static void no_checkpoint_starts_before_restored_commits_are_through(void **state)
 {
     (void)state;

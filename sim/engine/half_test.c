@@ -97,8 +97,8 @@ static void a_send_after_close_is_noted_and_lands(void **state)
     assert_int_equal(toy_count(&toy, ENTRY(.kind = WORLD_CREATED, .request = request)), 1);
 }
 
-/* Goal: what is sent between the decision to close and CLOSE is no breach. Method: two subtasks with
- * many retries; one fails the job. */
+/* Goal: what is sent between the decision to close and CLOSE is no breach. Method: two subtasks
+ * with many sends; one fails the job. */
 static void a_send_before_close_arrives_is_no_breach(void **state)
 {
     (void)state;
