@@ -28,16 +28,16 @@ struct result {
     nanos ended_at;
     uint32_t draws;
     uint64_t kinds_fired;
-    uint32_t crashes;           /* with a restore behind them */
+    uint32_t crashes; /* with a restore behind them */
     uint32_t checkpoints_completed;
     uint32_t effects;
     uint32_t crash_points_seen;
-    uint32_t arena_bytes;       /* high-water mark of the run */
-    uint32_t inconclusive;      /* oracles that could not judge */
+    uint32_t arena_bytes;  /* high-water mark of the run */
+    uint32_t inconclusive; /* oracles that could not judge */
     uint32_t finding_count;
     struct result_finding findings[ORACLE_MAX];
     struct tape_entry tape_entries[RESULT_TAPE_MAX];
-    struct tape tape;           /* entries points into tape_entries; count may be cut */
+    struct tape tape; /* entries points into tape_entries; count may be cut */
     bool tape_cut;
     struct choice_alignment alignment;
     char message[ORACLE_MESSAGE_SIZE]; /* refusal or limit */
