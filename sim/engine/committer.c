@@ -103,7 +103,7 @@ static void insert(struct committer *committer, const struct stored_request *req
                                     (void *)committer->requests,
                                     committer->request_count,
                                     &committer->request_capacity,
-                                    sizeof(committer->requests[0]));
+                                    sizeof(struct stored_request *));
     }
     uint32_t at = committer->request_count;
     while (at > 0 && committer->requests[at - 1]->checkpoint > request->checkpoint) {
@@ -359,7 +359,7 @@ static uint32_t finalise(struct committer *committer)
     uint32_t rest = committer->request_count - committer->running_count;
     memmove((void *)&committer->requests[kept],
             (const void *)&committer->requests[committer->running_count],
-            rest * sizeof(committer->requests[0]));
+            rest * sizeof(struct stored_request *));
     committer->request_count = rest + kept;
     return kept;
 }

@@ -168,7 +168,6 @@ struct task {
     struct task_mail mails[TASK_MAIL_MAX];
     uint32_t mail_head;
     uint32_t mail_count;
-    bool mailing;
 };
 
 /* A checkpoint under way. */
@@ -204,8 +203,7 @@ struct job {
     struct half **halves;
     uint32_t half_count;
     uint32_t half_capacity;
-    struct sink_effects effects[2]; /* by depth of stepping: a policy steps inside a writer's */
-    uint32_t depth;
+    struct sink_effects effects[2]; /* of the half that steps, and of its policy */
     /* the attempt */
     uint16_t attempt;
     uint32_t subtasks;
@@ -263,12 +261,12 @@ void task_create(struct job *job, uint32_t index);
 void task_open(struct task *task);
 void task_schedule(struct task *task); /* run soon if there is something to deliver */
 void task_run(struct task *task);
-void task_progress(struct task *task); /* after a step: mails, opening, schedule */
+void task_progress(struct task *task); /* after a step: opening, schedule */
 void task_barrier_done(struct task *task, uint64_t checkpoint);
 void task_stage(struct task *task, struct sink_committable *first);
-void task_policy_handle(struct half *writer, const struct sink_effect *effect);
 void task_mail(struct half *policy, enum sink_event_kind kind, uint64_t token, uint32_t reason);
-bool task_is_done(const struct task *task); /* idle, nothing waits */
+bool task_take_mail(struct task *task, struct sink_event *event); /* false when there is none */
+bool task_is_done(const struct task *task);                       /* idle, nothing waits */
 
 /* source.c */
 void source_create(struct job *job, uint32_t index);

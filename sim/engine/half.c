@@ -8,7 +8,7 @@
 
 #define SEND_ROOM 32u /* sends in one step; the rest waits for MORE */
 
-static const enum lane_kind LANE_OF_ROLE[] = {
+static const enum lane_kind lane_of_role[] = {
     [HALF_WRITER] = LANE_WRITER, [HALF_COMMITTER] = LANE_COMMITTER, [HALF_POLICY] = LANE_POLICY};
 
 static void note_half(struct half *half, enum journal_kind kind, uint8_t code, uint64_t a)
@@ -55,7 +55,7 @@ struct half *half_create(struct job *job,
     half->node = node;
     half->subtask = subtask;
     half->attempt = job->attempt;
-    half->lane = lane_make(LANE_OF_ROLE[role], subtask);
+    half->lane = lane_make(lane_of_role[role], subtask);
     half->env = (struct sink_env){.allocator = &job->allocator,
                                   .options = job->config->options,
                                   .user = job->config->user,
@@ -174,14 +174,6 @@ static void apply_failed_record(struct half *half, const struct sink_effect *eff
         half->record_open = false;
     }
     note_record(half, HOST_RECORD_FAILED, token, effect->u.failed.reason);
-    task_policy_handle(half, effect);
-}
-
-static void apply_policy_flush(struct half *half)
-{
-    if (speaks_as(half, HALF_WRITER, 0)) {
-        half_tell(half->peer_or_null, SINK_EVENT_FLUSH, 0);
-    }
 }
 
 static void apply_policy_verdict(struct half *half, const struct sink_effect *effect)
@@ -342,7 +334,7 @@ static void apply_one(struct half *half, const struct sink_effect *effect)
         apply_failed_record(half, effect);
         break;
     case SINK_EFFECT_POLICY_FLUSH:
-        apply_policy_flush(half);
+        (void)speaks_as(half, HALF_WRITER, 0);
         break;
     case SINK_EFFECT_POLICY_DROPPED:
     case SINK_EFFECT_POLICY_FAILED:
@@ -382,31 +374,14 @@ static void apply_one(struct half *half, const struct sink_effect *effect)
     }
 }
 
-static void apply(struct half *half, const struct sink_effects *effects)
-{
-    for (uint32_t i = 0; i < effects->count; i++) {
-        apply_one(half, &effects->items[i]);
-    }
-    if (effects->overflowed) {
-        half_broke(half, CONTRACT_EFFECTS_OVERFLOW, effects->count);
-    }
-    if (half->closed && !half->gone) {
-        finish_closing(half);
-    }
-    if (effects->more && !half->gone && half->more == SCHED_NONE) {
-        half->more = job_schedule(
-            half->job, half->node, ENGINE_MORE, world_now(half->job->world), half->number, 0);
-    }
-}
-
-void half_step(struct half *half, const struct sink_event *event)
+/* Let a half handle an event and carry out what it says. False when it handles nothing any more. */
+static bool
+step_alone(struct half *half, const struct sink_event *event, struct sink_effects *effects)
 {
     if (half->gone || (half->failed && event->kind != SINK_EVENT_CLOSE)) {
-        return;
+        return false;
     }
     struct job *job = half->job;
-    CHECK(job->depth < ARRAY_COUNT(job->effects));
-    struct sink_effects *effects = &job->effects[job->depth];
     effects->count = 0;
     effects->send_room = SEND_ROOM;
     effects->more = false;
@@ -421,16 +396,94 @@ void half_step(struct half *half, const struct sink_event *event)
         nanos from = node->cpu_free_at > now ? node->cpu_free_at : now;
         node->cpu_free_at = nanos_add(from, node->cpu_per_event);
     }
-    job->depth++;
     half->type->step(half->state, &at, event, effects);
-    apply(half, effects);
-    job->depth--;
-    if (job->depth == 0 && half->attempt == job->attempt) {
-        if (half->task_or_null != NULL) {
-            task_progress(half->task_or_null);
-        } else if (half->committer_or_null != NULL) {
-            committer_schedule(half->committer_or_null);
+    for (uint32_t i = 0; i < effects->count; i++) {
+        apply_one(half, &effects->items[i]);
+    }
+    if (effects->overflowed) {
+        half_broke(half, CONTRACT_EFFECTS_OVERFLOW, effects->count);
+    }
+    return true;
+}
+
+/* Last, for the memory behind the effects may go. */
+static void finish_step(struct half *half, const struct sink_effects *effects)
+{
+    if (half->closed && !half->gone) {
+        finish_closing(half);
+    }
+    if (effects->more && !half->gone && half->more == SCHED_NONE) {
+        half->more = job_schedule(
+            half->job, half->node, ENGINE_MORE, world_now(half->job->world), half->number, 0);
+    }
+}
+
+/* What an effect of a writer's is to its policy; false when it is nothing. */
+static bool
+policy_event(const struct half *writer, const struct sink_effect *effect, struct sink_event *event)
+{
+    if (effect->kind == SINK_EFFECT_POLICY_FLUSH) {
+        *event = (struct sink_event){.kind = SINK_EVENT_FLUSH};
+        return true;
+    }
+    if (effect->kind != SINK_EFFECT_RECORD_FAILED ||
+        record_of_token(writer, effect->u.failed.token) == 0) {
+        return false;
+    }
+    record_id record = (record_id)effect->u.failed.token;
+    *event = (struct sink_event){.kind = SINK_EVENT_HANDLE};
+    event->u.handle.record = writer->job->config->log->records[record - 1].record;
+    event->u.handle.record.token = effect->u.failed.token;
+    event->u.handle.payload = effect->u.failed.payload;
+    event->u.handle.destination = effect->u.failed.destination;
+    event->u.handle.reason = effect->u.failed.reason;
+    return true;
+}
+
+/* One step of a half, and of the policy for what a writer's step gives it: both lists of effects
+ * are alive then, for payloads are borrowed. */
+static void step_with_policy(struct half *half, const struct sink_event *event)
+{
+    struct sink_effects *effects = &half->job->effects[0];
+    struct sink_effects *policy_effects = &half->job->effects[1];
+    if (!step_alone(half, event, effects)) {
+        return;
+    }
+    for (uint32_t i = 0; half->role == HALF_WRITER && i < effects->count; i++) {
+        struct sink_event told;
+        if (policy_event(half, &effects->items[i], &told) &&
+            step_alone(half->peer_or_null, &told, policy_effects)) {
+            finish_step(half->peer_or_null, policy_effects);
         }
+    }
+    finish_step(half, effects);
+}
+
+/* Verdicts of the policy reach the writer one by one, in steps of their own. */
+static void tell_verdicts(struct task *task)
+{
+    struct sink_event event;
+    for (uint32_t told = 0; task_take_mail(task, &event); told++) {
+        if (told == 2 * TASK_MAIL_MAX) { /* each verdict brings on the next */
+            half_broke(task->writer, CONTRACT_EFFECTS_OVERFLOW, told);
+            task->mail_count = 0;
+            return;
+        }
+        step_with_policy(task->writer, &event);
+    }
+}
+
+void half_step(struct half *half, const struct sink_event *event)
+{
+    step_with_policy(half, event);
+    if (half->attempt != half->job->attempt) {
+        return;
+    }
+    if (half->task_or_null != NULL) {
+        tell_verdicts(half->task_or_null);
+        task_progress(half->task_or_null);
+    } else if (half->committer_or_null != NULL) {
+        committer_schedule(half->committer_or_null);
     }
 }
 

@@ -279,41 +279,24 @@ void task_run(struct task *task)
     }
 }
 
-/* Verdicts of the policy reach the writer one by one, never from inside a step of its own. */
-static void send_mails(struct task *task)
+bool task_take_mail(struct task *task, struct sink_event *event)
 {
-    task->mailing = true;
-    for (uint32_t sent = 0; task->mail_count > 0; sent++) {
-        if (sent == 2 * TASK_MAIL_MAX) { /* each verdict brings on the next */
-            half_broke(task->writer, CONTRACT_EFFECTS_OVERFLOW, sent);
-            task->mail_count = 0;
-            break;
-        }
-        struct task_mail mail = task->mails[task->mail_head];
-        task->mail_head = (task->mail_head + 1) % TASK_MAIL_MAX;
-        task->mail_count--;
-        struct sink_event event = {.kind = mail.kind};
-        event.u.policy.token = mail.token;
-        event.u.policy.reason = mail.reason;
-        half_step(task->writer, &event);
+    if (task->mail_count == 0) {
+        return false;
     }
-    task->mailing = false;
+    struct task_mail mail = task->mails[task->mail_head];
+    task->mail_head = (task->mail_head + 1) % TASK_MAIL_MAX;
+    task->mail_count--;
+    *event = (struct sink_event){.kind = mail.kind};
+    event->u.policy.token = mail.token;
+    event->u.policy.reason = mail.reason;
+    return true;
 }
 
 void task_progress(struct task *task)
 {
-    if (task->mailing) {
-        return;
-    }
-    if (task->writer == NULL || task->policy == NULL) {
-        task_schedule(task);
-        return;
-    }
-    send_mails(task);
-    if (task->attempt != task->job->attempt) {
-        return;
-    }
-    if (!task->running && task->writer->opened && task->policy->opened) {
+    bool made = task->writer != NULL && task->policy != NULL;
+    if (made && !task->running && task->writer->opened && task->policy->opened) {
         task->running = true;
     }
     task_schedule(task);
@@ -332,22 +315,6 @@ void task_mail(struct half *policy, enum sink_event_kind kind, uint64_t token, u
     uint32_t at = (task->mail_head + task->mail_count) % TASK_MAIL_MAX;
     task->mails[at] = (struct task_mail){.kind = (uint8_t)kind, .token = token, .reason = reason};
     task->mail_count++;
-}
-
-void task_policy_handle(struct half *writer, const struct sink_effect *effect)
-{
-    const struct source_log *log = writer->job->config->log;
-    record_id record = (record_id)effect->u.failed.token;
-    if (record == 0 || record > log->record_count) {
-        return;
-    }
-    struct sink_event event = {.kind = SINK_EVENT_HANDLE};
-    event.u.handle.record = log->records[record - 1].record;
-    event.u.handle.record.token = effect->u.failed.token;
-    event.u.handle.payload = effect->u.failed.payload;
-    event.u.handle.destination = effect->u.failed.destination;
-    event.u.handle.reason = effect->u.failed.reason;
-    half_step(writer->peer_or_null, &event);
 }
 
 static struct stored_request *
