@@ -67,9 +67,30 @@ static size_t utf8_sequence_size(const uint8_t *data, size_t left)
     return size;
 }
 
+static bool is_ascii(struct bytes source)
+{
+    uint64_t all = 0;
+    size_t offset = 0;
+    for (; source.size - offset >= BYTES_WORD_SIZE; offset += BYTES_WORD_SIZE) {
+        all |= bytes_word(source.data + offset);
+    }
+    if (offset > 0 && offset < source.size) {
+        /* The rest, with bytes before it that were looked at already. */
+        all |= bytes_word(source.data + source.size - BYTES_WORD_SIZE);
+        offset = source.size;
+    }
+    for (; offset < source.size; offset++) {
+        all |= source.data[offset];
+    }
+    return (all & BYTES_WORD_HIGH) == 0;
+}
+
 bool bytes_is_utf8(struct bytes source)
 {
     size_t offset = 0;
+    if (is_ascii(source)) {
+        return true;
+    }
     while (offset < source.size) {
         const size_t size = utf8_sequence_size(source.data + offset, source.size - offset);
         if (size == 0) {
@@ -92,7 +113,7 @@ void byte_writer_init(struct byte_writer *writer, uint8_t *data, size_t capacity
     CHECK(writer_is_valid(writer));
 }
 
-static void append(struct byte_writer *writer, const uint8_t *data, size_t size)
+void byte_writer_append(struct byte_writer *writer, const uint8_t *data, size_t size)
 {
     CHECK(size <= SIZE_MAX - writer->size);
     CHECK_SLOW(writer_is_valid(writer));
@@ -104,36 +125,13 @@ static void append(struct byte_writer *writer, const uint8_t *data, size_t size)
     writer->overflowed = writer->size > writer->capacity;
 }
 
-void byte_writer_u8(struct byte_writer *writer, uint8_t value)
-{
-    append(writer, &value, 1);
-}
-
-void byte_writer_u32_be(struct byte_writer *writer, uint32_t value)
-{
-    uint8_t encoded[4];
-    for (size_t i = 0; i < 4; i++) {
-        encoded[i] = (uint8_t)(value >> (24 - 8 * i));
-    }
-    append(writer, encoded, sizeof(encoded));
-}
-
-void byte_writer_u64_be(struct byte_writer *writer, uint64_t value)
-{
-    uint8_t encoded[8];
-    for (size_t i = 0; i < 8; i++) {
-        encoded[i] = (uint8_t)(value >> (56 - 8 * i));
-    }
-    append(writer, encoded, sizeof(encoded));
-}
-
 void byte_writer_u32_le(struct byte_writer *writer, uint32_t value)
 {
     uint8_t encoded[4];
     for (size_t i = 0; i < 4; i++) {
         encoded[i] = (uint8_t)(value >> (8 * i));
     }
-    append(writer, encoded, sizeof(encoded));
+    byte_writer_append(writer, encoded, sizeof(encoded));
 }
 
 void byte_writer_u64_le(struct byte_writer *writer, uint64_t value)
@@ -142,7 +140,7 @@ void byte_writer_u64_le(struct byte_writer *writer, uint64_t value)
     for (size_t i = 0; i < 8; i++) {
         encoded[i] = (uint8_t)(value >> (8 * i));
     }
-    append(writer, encoded, sizeof(encoded));
+    byte_writer_append(writer, encoded, sizeof(encoded));
 }
 
 void byte_writer_varint(struct byte_writer *writer, uint64_t value)
@@ -155,12 +153,7 @@ void byte_writer_varint(struct byte_writer *writer, uint64_t value)
         value >>= 7;
     }
     encoded[size] = (uint8_t)value;
-    append(writer, encoded, size + 1);
-}
-
-void byte_writer_bytes(struct byte_writer *writer, struct bytes value)
-{
-    append(writer, value.data, value.size);
+    byte_writer_append(writer, encoded, size + 1);
 }
 
 void byte_writer_text(struct byte_writer *writer, const char *text)
@@ -177,7 +170,7 @@ void byte_writer_decimal(struct byte_writer *writer, uint64_t value)
         digits[start] = (uint8_t)('0' + value % 10);
         value /= 10;
     } while (value != 0);
-    append(writer, digits + start, DECIMAL_SIZE_MAX - start);
+    byte_writer_append(writer, digits + start, DECIMAL_SIZE_MAX - start);
 }
 
 struct bytes byte_writer_view(const struct byte_writer *writer)
@@ -191,53 +184,14 @@ void byte_reader_init(struct byte_reader *reader, struct bytes source)
     *reader = (struct byte_reader){.data = source.data, .size = source.size};
 }
 
-/* The next size bytes, or NULL after setting failed; size is at least 1. */
-static const uint8_t *consume(struct byte_reader *reader, size_t size)
-{
-    CHECK(reader->offset <= reader->size);
-    if (reader->failed || size > reader->size - reader->offset) {
-        reader->failed = true;
-        return NULL;
-    }
-    const uint8_t *data = reader->data + reader->offset;
-    reader->offset += size;
-    return data;
-}
-
-uint8_t byte_reader_u8(struct byte_reader *reader)
-{
-    const uint8_t *data = consume(reader, 1);
-    return data == NULL ? 0 : data[0];
-}
-
-static uint64_t read_be(struct byte_reader *reader, size_t size)
-{
-    const uint8_t *data = consume(reader, size);
-    uint64_t value = 0;
-    for (size_t i = 0; data != NULL && i < size; i++) {
-        value = value << 8 | data[i];
-    }
-    return value;
-}
-
 static uint64_t read_le(struct byte_reader *reader, size_t size)
 {
-    const uint8_t *data = consume(reader, size);
+    const uint8_t *data = byte_reader_consume(reader, size);
     uint64_t value = 0;
     for (size_t i = 0; data != NULL && i < size; i++) {
         value |= (uint64_t)data[i] << (8 * i);
     }
     return value;
-}
-
-uint32_t byte_reader_u32_be(struct byte_reader *reader)
-{
-    return (uint32_t)read_be(reader, 4);
-}
-
-uint64_t byte_reader_u64_be(struct byte_reader *reader)
-{
-    return read_be(reader, 8);
 }
 
 uint32_t byte_reader_u32_le(struct byte_reader *reader)
@@ -267,18 +221,4 @@ uint64_t byte_reader_varint(struct byte_reader *reader)
     reader->offset = start;
     reader->failed = true;
     return 0;
-}
-
-struct bytes byte_reader_bytes(struct byte_reader *reader, size_t size)
-{
-    if (size == 0) {
-        return (struct bytes){0};
-    }
-    const uint8_t *data = consume(reader, size);
-    return (struct bytes){data, data == NULL ? 0 : size};
-}
-
-size_t byte_reader_left(const struct byte_reader *reader)
-{
-    return reader->failed ? 0 : reader->size - reader->offset;
 }

@@ -1,9 +1,10 @@
-/* The one block that holds a decoded or cloned message: structs and arrays first, then bytes. Private
- * to sinks/port. */
+/* The one block that holds a decoded or cloned message: structs and arrays from its start, bytes from
+ * its end. Private to sinks/port. */
 #ifndef SINKS_PORT_BLOCK_H
 #define SINKS_PORT_BLOCK_H
 
 #include "sinks/base/bytes.h"
+#include "sinks/base/check.h"
 #include "sinks/port/fields.h"
 #include "sinks/port/port.h"
 
@@ -23,9 +24,14 @@ struct block_size {
 
 struct block {
     uint8_t *memory;
-    size_t structs_used;
-    size_t bytes_used; /* from the start of the block */
+    size_t structs_end;
+    size_t bytes_start;
 };
+
+static inline struct block block_of(void *memory, size_t size)
+{
+    return (struct block){.memory = memory, .bytes_start = size};
+}
 
 static inline size_t block_aligned(size_t size)
 {
@@ -34,8 +40,9 @@ static inline size_t block_aligned(size_t size)
 
 static inline uint8_t *block_struct(struct block *block, size_t size)
 {
-    uint8_t *place = block->memory + block->structs_used;
-    block->structs_used += block_aligned(size);
+    uint8_t *place = block->memory + block->structs_end;
+    CHECK(block_aligned(size) <= block->bytes_start - block->structs_end);
+    block->structs_end += block_aligned(size);
     return place;
 }
 
@@ -44,9 +51,10 @@ static inline struct bytes block_copy(struct block *block, struct bytes source)
     if (source.size == 0) {
         return (struct bytes){0};
     }
-    uint8_t *place = block->memory + block->bytes_used;
+    CHECK(source.size <= block->bytes_start - block->structs_end);
+    block->bytes_start -= source.size;
+    uint8_t *place = block->memory + block->bytes_start;
     memcpy(place, source.data, source.size);
-    block->bytes_used += source.size;
     return (struct bytes){place, source.size};
 }
 
@@ -59,23 +67,6 @@ static inline uint8_t *block_writable(struct block *block, const void *place)
 static inline void block_size_add(struct block_size *size, const struct port_message *message)
 {
     size->structs += block_aligned(message->size);
-}
-
-/* Hang a cloned message into its parent's copy; item counts from 1 within a list. */
-static inline void block_attach(struct block *block,
-                                const struct port_field *field,
-                                uint8_t *parent,
-                                uint32_t item,
-                                const uint8_t *child)
-{
-    const void *pointer = child;
-    if (field->type == PORT_MESSAGE) {
-        memcpy(parent + field->offset, &pointer, sizeof(pointer));
-        return;
-    }
-    const struct port_list list = field_list(field, parent);
-    uint8_t *items = block_writable(block, list.items);
-    memcpy(items + (item - 1) * sizeof(pointer), &pointer, sizeof(pointer));
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* Decoding goes over the source twice, to validate and measure and then to build, without recursion:
- * one frame per nesting level. */
+ * one frame per nesting level. The first pass trusts nothing, the second one what the first found. */
 #include "sinks/base/check.h"
 #include "sinks/port/block.h"
 #include "sinks/port/fields.h"
@@ -16,20 +16,21 @@ struct decode_frame {
     const struct port_message *message;
     const uint8_t *position;
     const uint8_t *end;
-    uint8_t *value; /* NULL while measuring */
-    uint64_t seen;  /* bit per field */
+    uint8_t *value; /* while building */
+    uint64_t seen;  /* while measuring: bit per field */
+    uint16_t next;  /* field that is expected next: in canonical form they ascend */
 };
 
-struct decoder {
-    struct block_size size;
-    struct block block;
-    bool build;
-    bool views; /* bytes point into the source */
-    uint32_t depth;
-    struct decode_frame frames[PORT_FRAMES_MAX];
-};
+/* --- reading ----------------------------------------------------------------------------------- */
 
-static enum err read_varint(struct decode_frame *frame, uint64_t *value)
+static inline struct decode_frame frame_of(const struct port_message *message, struct bytes source)
+{
+    CHECK(message->field_count <= SEEN_BITS_MAX);
+    return (struct decode_frame){
+        .message = message, .position = source.data, .end = source.data + source.size};
+}
+
+static enum err read_long_varint(struct decode_frame *frame, uint64_t *value)
 {
     uint64_t result = 0;
     for (uint32_t shift = 0; shift < 70; shift += VARINT_BITS) {
@@ -50,7 +51,18 @@ static enum err read_varint(struct decode_frame *frame, uint64_t *value)
     return ERR_INVALID;
 }
 
-static enum err read_delimited(struct decode_frame *frame, struct bytes *value)
+/* Most varints are one byte long. */
+static inline enum err read_varint(struct decode_frame *frame, uint64_t *value)
+{
+    if (UNLIKELY(frame->position == frame->end || *frame->position >= 0x80)) {
+        return read_long_varint(frame, value);
+    }
+    *value = *frame->position;
+    frame->position++;
+    return ERR_OK;
+}
+
+static inline enum err read_delimited(struct decode_frame *frame, struct bytes *value)
 {
     uint64_t size = 0;
     const enum err err = read_varint(frame, &size);
@@ -65,28 +77,58 @@ static enum err read_delimited(struct decode_frame *frame, struct bytes *value)
     return ERR_OK;
 }
 
-/* Read a tag and find its field; ERR_INVALID when the message has no such field or wire type. */
-static enum err read_tag(struct decode_frame *frame, uint16_t *index)
+/* The field with a number, looked for from the expected one on; NULL if there is none. */
+static inline const struct port_field *find_field(struct decode_frame *frame, uint64_t number)
+{
+    const struct port_message *message = frame->message;
+    for (uint16_t i = frame->next; i < message->field_count; i++) {
+        if (message->fields[i].number == number) {
+            frame->next = i;
+            return &message->fields[i];
+        }
+    }
+    for (uint16_t i = 0; i < frame->next; i++) {
+        if (message->fields[i].number == number) {
+            frame->next = i;
+            return &message->fields[i];
+        }
+    }
+    return NULL;
+}
+
+/* Unknown fields are invalid, as are wrong wire types. */
+static inline enum err read_tag(struct decode_frame *frame, const struct port_field **field)
 {
     uint64_t tag = 0;
     const enum err err = read_varint(frame, &tag);
     if (err != ERR_OK) {
         return err;
     }
-    const struct port_message *message = frame->message;
     if (tag >> 3 > NUMBER_MAX) {
         return ERR_INVALID;
     }
-    for (uint16_t i = 0; i < message->field_count; i++) {
-        if (message->fields[i].number == tag >> 3) {
-            *index = i;
-            return field_tag(&message->fields[i]) == tag ? ERR_OK : ERR_INVALID;
-        }
-    }
-    return ERR_INVALID;
+    *field = find_field(frame, tag >> 3);
+    return *field != NULL && (tag & 7) == field_wire(*field) ? ERR_OK : ERR_INVALID;
 }
 
-static enum err decode_scalar(struct decode_frame *frame, const struct port_field *field)
+/* --- validating and measuring ------------------------------------------------------------------ */
+
+/* Note that the field of a tag was met: only lists and texts may come again. */
+static inline enum err
+note_seen(struct decode_frame *frame, const struct port_field *field, struct block_size *size)
+{
+    const uint64_t bit = UINT64_C(1) << frame->next;
+    if (UNLIKELY(field->type == PORT_LIST || field->type == PORT_TEXTS)) {
+        size->structs +=
+            block_aligned(field->type == PORT_LIST ? sizeof(void *) : sizeof(struct bytes));
+    } else if ((frame->seen & bit) != 0) {
+        return ERR_INVALID;
+    }
+    frame->seen |= bit;
+    return ERR_OK;
+}
+
+static inline enum err check_scalar(struct decode_frame *frame, const struct port_field *field)
 {
     uint64_t number = 0;
     const enum err err = read_varint(frame, &number);
@@ -94,192 +136,240 @@ static enum err decode_scalar(struct decode_frame *frame, const struct port_fiel
         return err;
     }
     const bool is_word = field->type == PORT_U32 || field->type == PORT_ENUM;
-    if ((is_word && number > UINT32_MAX) || (field->type == PORT_BOOL && number > 1)) {
+    return (is_word && number > UINT32_MAX) || (field->type == PORT_BOOL && number > 1)
+               ? ERR_INVALID
+               : ERR_OK;
+}
+
+/* Check one field and add its size. If it is a message, *inner is its source, else data is NULL. */
+static inline enum err measure_field(struct decode_frame *frame,
+                                     const struct port_field **field,
+                                     struct bytes *inner,
+                                     struct block_size *size)
+{
+    enum err err = read_tag(frame, field);
+    if (err == ERR_OK) {
+        err = note_seen(frame, *field, size);
+    }
+    if (err != ERR_OK) {
+        return err;
+    }
+    if (field_is_scalar(*field)) {
+        return check_scalar(frame, *field);
+    }
+    err = read_delimited(frame, inner);
+    if (err != ERR_OK || field_is_nested(*field)) {
+        return err;
+    }
+    size->bytes += inner->size;
+    const bool is_good = (*field)->type == PORT_BYTES || bytes_is_utf8(*inner);
+    inner->data = NULL;
+    return is_good ? ERR_OK : ERR_INVALID;
+}
+
+/* Within a message whose size is stated, an early end is a contradiction. */
+static enum err
+measure(const struct port_message *message, struct bytes source, struct block_size *size)
+{
+    static const uint8_t nothing[1] = {0};
+    struct decode_frame frames[PORT_FRAMES_MAX];
+    uint32_t depth = 0;
+    *size = (struct block_size){0};
+    if (source.size > UINT32_MAX) {
         return ERR_INVALID;
     }
-    if (frame->value != NULL) {
-        field_set_scalar(field, frame->value, number);
+    source.data = source.size == 0 ? nothing : source.data;
+    frames[0] = frame_of(message, source);
+    block_size_add(size, message);
+    for (;;) {
+        struct decode_frame *frame = &frames[depth];
+        const struct port_field *field = NULL;
+        struct bytes inner = {0};
+        if (frame->position == frame->end) {
+            if (depth == 0) {
+                return ERR_OK;
+            }
+            depth--;
+            continue;
+        }
+        const enum err err = measure_field(frame, &field, &inner, size);
+        if (err != ERR_OK) {
+            return depth > 0 && err == ERR_TRUNCATED ? ERR_INVALID : err;
+        }
+        if (inner.data != NULL) {
+            if (depth == PORT_NESTING_MAX) {
+                return ERR_INVALID;
+            }
+            depth++;
+            frames[depth] = frame_of(field->message, inner);
+            block_size_add(size, field->message);
+        }
     }
-    return ERR_OK;
 }
 
-static enum err decode_bytes(struct decoder *decoder,
-                             struct decode_frame *frame,
-                             const struct port_field *field,
-                             struct bytes source)
+/* --- building ---------------------------------------------------------------------------------- */
+
+/* The next tag of a message that has been validated. */
+static inline const struct port_field *next_field(struct decode_frame *frame)
 {
-    if (!decoder->build) {
-        decoder->size.bytes += source.size;
-        return field->type == PORT_BYTES || bytes_is_utf8(source) ? ERR_OK : ERR_INVALID;
-    }
-    const struct bytes copy = decoder->views ? source : block_copy(&decoder->block, source);
-    if (field->type != PORT_TEXTS) {
-        memcpy(frame->value + field->offset, &copy, sizeof(copy));
-        return ERR_OK;
-    }
-    struct port_texts texts = field_texts(field, frame->value);
-    uint8_t *items = block_writable(&decoder->block, texts.items);
-    memcpy(items + texts.count * sizeof(copy), &copy, sizeof(copy));
-    texts.count++;
-    memcpy(frame->value + field->offset, &texts, sizeof(texts));
-    return ERR_OK;
+    const struct port_field *field = NULL;
+    const enum err err = read_tag(frame, &field);
+    CHECK(err == ERR_OK);
+    return field;
 }
 
-/* How often a field occurs among the tags of a message that has been validated. */
-static uint32_t count_occurrences(const struct decode_frame *frame, const struct port_field *field)
+static inline uint64_t next_scalar(struct decode_frame *frame)
+{
+    uint64_t number = 0;
+    const enum err err = read_varint(frame, &number);
+    CHECK(err == ERR_OK);
+    return number;
+}
+
+static inline struct bytes next_delimited(struct decode_frame *frame)
+{
+    struct bytes value = {0};
+    const enum err err = read_delimited(frame, &value);
+    CHECK(err == ERR_OK);
+    return value;
+}
+
+/* How often a field occurs in the rest of a message that has been validated. */
+static uint32_t count_occurrences(const struct decode_frame *frame, const struct port_field *wanted)
 {
     struct decode_frame scan = *frame;
     uint32_t count = 0;
     while (scan.position < scan.end) {
-        uint64_t number = 0;
-        struct bytes skipped = {0};
-        uint16_t index = 0;
-        enum err err = read_tag(&scan, &index);
-        CHECK(err == ERR_OK);
-        err = field_is_scalar(&scan.message->fields[index]) ? read_varint(&scan, &number)
-                                                            : read_delimited(&scan, &skipped);
-        CHECK(err == ERR_OK);
-        count += &scan.message->fields[index] == field;
+        const struct port_field *field = next_field(&scan);
+        if (field_is_scalar(field)) {
+            (void)next_scalar(&scan);
+        } else {
+            (void)next_delimited(&scan);
+        }
+        count += field == wanted;
     }
     return count;
 }
 
-/* Give each list and each texts of a message that is being built an array of the right size. */
-static void reserve_arrays(struct decoder *decoder, struct decode_frame *frame)
+/* What a build is made of: where it goes, and whether bytes stay in the source. */
+struct building {
+    struct block block;
+    bool views;
+};
+
+/* The place of the next of several items of size bytes each. The first of them takes an array for
+ * all that come, itself included: its content has just been read. */
+static uint8_t *place_item(struct building *building,
+                           const struct decode_frame *frame,
+                           const struct port_field *field,
+                           const void **items,
+                           uint32_t *count,
+                           size_t size)
 {
-    for (uint16_t i = 0; i < frame->message->field_count; i++) {
-        const struct port_field *field = &frame->message->fields[i];
-        if (field->type == PORT_LIST) {
-            const uint32_t count = count_occurrences(frame, field);
-            uint8_t *items = block_struct(&decoder->block, count * sizeof(void *));
-            const struct port_list list = {count == 0 ? NULL : (const void *const *)(void *)items,
-                                           0};
-            memcpy(frame->value + field->offset, &list, sizeof(list));
-        } else if (field->type == PORT_TEXTS) {
-            const uint32_t count = count_occurrences(frame, field);
-            uint8_t *items = block_struct(&decoder->block, count * sizeof(struct bytes));
-            const struct port_texts texts = {
-                count == 0 ? NULL : (const struct bytes *)(void *)items, 0};
-            memcpy(frame->value + field->offset, &texts, sizeof(texts));
-        }
+    if (*count == 0) {
+        const uint32_t all = count_occurrences(frame, field) + 1;
+        *items = block_struct(&building->block, all * size);
     }
+    uint8_t *place = block_writable(&building->block, *items) + *count * size;
+    *count += 1;
+    return place;
 }
 
-static void begin_message(struct decoder *decoder,
-                          uint32_t depth,
-                          const struct port_message *message,
-                          struct bytes source)
+static void build_text(struct building *building,
+                       struct decode_frame *frame,
+                       const struct port_field *field,
+                       struct bytes value)
 {
-    CHECK(message->field_count <= SEEN_BITS_MAX);
-    struct decode_frame *frame = &decoder->frames[depth];
-    *frame = (struct decode_frame){
-        .message = message, .position = source.data, .end = source.data + source.size};
-    decoder->depth = depth;
-    if (!decoder->build) {
-        block_size_add(&decoder->size, message);
-        return;
-    }
-    frame->value = block_struct(&decoder->block, message->size);
-    memset(frame->value, 0, message->size);
-    reserve_arrays(decoder, frame);
+    struct port_texts texts = field_texts(field, frame->value);
+    const void *items = texts.items;
+    uint8_t *place = place_item(building, frame, field, &items, &texts.count, sizeof(value));
+    memcpy(place, &value, sizeof(value));
+    texts.items = items;
+    memcpy(frame->value + field->offset, &texts, sizeof(texts));
 }
 
-static enum err
-decode_message(struct decoder *decoder, const struct port_field *field, struct bytes source)
+static uint8_t *begin_value(struct building *building, const struct port_message *message)
 {
-    const uint32_t depth = decoder->depth;
-    if (depth == PORT_NESTING_MAX) {
-        return ERR_INVALID;
-    }
-    begin_message(decoder, depth + 1, field->message, source);
-    if (!decoder->build) {
-        return ERR_OK;
-    }
-    uint8_t *parent = decoder->frames[depth].value;
-    uint32_t item = 0;
+    uint8_t *value = block_struct(&building->block, message->size);
+    memset(value, 0, message->size);
+    return value;
+}
+
+/* Begin a message within another one and hang it there. */
+static uint8_t *
+build_message(struct building *building, struct decode_frame *frame, const struct port_field *field)
+{
+    uint8_t *place = frame->value + field->offset;
     if (field->type == PORT_LIST) {
-        struct port_list list = field_list(field, parent);
-        list.count++;
-        item = list.count;
-        memcpy(parent + field->offset, &list, sizeof(list));
+        struct port_list list = field_list(field, frame->value);
+        const void *items = (const void *)list.items;
+        place = place_item(building, frame, field, &items, &list.count, sizeof(void *));
+        list.items = items;
+        memcpy(frame->value + field->offset, &list, sizeof(list));
     }
-    block_attach(&decoder->block, field, parent, item, decoder->frames[depth + 1].value);
-    return ERR_OK;
+    uint8_t *value = begin_value(building, field->message);
+    const void *pointer = value;
+    memcpy(place, &pointer, sizeof(pointer));
+    return value;
 }
 
-/* Note that a field was met: only lists and texts may come again. */
-static enum err note_seen(struct decoder *decoder, struct decode_frame *frame, uint16_t index)
+static inline void build_bytes(struct building *building,
+                               struct decode_frame *frame,
+                               const struct port_field *field,
+                               struct bytes source)
 {
-    const struct port_field *field = &frame->message->fields[index];
-    const uint64_t bit = UINT64_C(1) << index;
-    const bool repeats = field->type == PORT_LIST || field->type == PORT_TEXTS;
-    if (repeats && !decoder->build) {
-        decoder->size.structs +=
-            block_aligned(field->type == PORT_LIST ? sizeof(void *) : sizeof(struct bytes));
-    } else if (!repeats && (frame->seen & bit) != 0) {
-        return ERR_INVALID;
+    const struct bytes value = building->views ? source : block_copy(&building->block, source);
+    if (field->type == PORT_TEXTS) {
+        build_text(building, frame, field, value);
+    } else {
+        memcpy(frame->value + field->offset, &value, sizeof(value));
     }
-    frame->seen |= bit;
-    return ERR_OK;
 }
 
-static enum err decode_field(struct decoder *decoder, struct decode_frame *frame)
-{
-    uint16_t index = 0;
-    enum err err = read_tag(frame, &index);
-    if (err == ERR_OK) {
-        err = note_seen(decoder, frame, index);
-    }
-    if (err != ERR_OK) {
-        return err;
-    }
-    const struct port_field *field = &frame->message->fields[index];
-    if (field_is_scalar(field)) {
-        return decode_scalar(frame, field);
-    }
-    struct bytes source = {0};
-    err = read_delimited(frame, &source);
-    if (err != ERR_OK) {
-        return err;
-    }
-    return field->type == PORT_MESSAGE || field->type == PORT_LIST
-               ? decode_message(decoder, field, source)
-               : decode_bytes(decoder, frame, field, source);
-}
-
-static enum err
-decode_pass(struct decoder *decoder, const struct port_message *message, struct bytes source)
+/* Build what has been validated and measured. */
+static void
+build(struct building *building, const struct port_message *message, struct bytes source)
 {
     static const uint8_t nothing[1] = {0};
-    if (source.size == 0) {
-        source.data = nothing;
-    }
-    begin_message(decoder, 0, message, source);
+    struct decode_frame frames[PORT_FRAMES_MAX];
+    uint32_t depth = 0;
+    source.data = source.size == 0 ? nothing : source.data;
+    frames[0] = frame_of(message, source);
+    frames[0].value = begin_value(building, message);
     for (;;) {
-        struct decode_frame *frame = &decoder->frames[decoder->depth];
+        struct decode_frame *frame = &frames[depth];
         if (frame->position == frame->end) {
-            if (decoder->depth == 0) {
-                return ERR_OK;
+            if (depth == 0) {
+                return;
             }
-            decoder->depth--;
+            depth--;
             continue;
         }
-        const uint32_t depth = decoder->depth;
-        const enum err err = decode_field(decoder, frame);
-        if (err != ERR_OK) {
-            /* Within a message whose size is stated, an early end is a contradiction. */
-            return depth > 0 && err == ERR_TRUNCATED ? ERR_INVALID : err;
+        const struct port_field *field = next_field(frame);
+        if (field_is_scalar(field)) {
+            field_set_scalar(field, frame->value, next_scalar(frame));
+            continue;
         }
+        const struct bytes inner = next_delimited(frame);
+        if (!field_is_nested(field)) {
+            build_bytes(building, frame, field, inner);
+            continue;
+        }
+        CHECK(depth < PORT_NESTING_MAX);
+        depth++;
+        frames[depth] = frame_of(field->message, inner);
+        frames[depth].value = build_message(building, frame, field);
     }
 }
+
+/* --- the interface ----------------------------------------------------------------------------- */
 
 bool port_has_field(const struct port_message *message, struct bytes source, uint32_t number)
 {
     if (source.size == 0) {
         return false;
     }
-    const struct decode_frame frame = {
-        .message = message, .position = source.data, .end = source.data + source.size};
+    const struct decode_frame frame = frame_of(message, source);
     for (uint16_t i = 0; i < message->field_count; i++) {
         if (message->fields[i].number == number) {
             return count_occurrences(&frame, &message->fields[i]) > 0;
@@ -288,50 +378,24 @@ bool port_has_field(const struct port_message *message, struct bytes source, uin
     return false;
 }
 
-/* Validate and measure. */
-static enum err
-measure(struct decoder *decoder, const struct port_message *message, struct bytes source)
-{
-    if (source.size > UINT32_MAX) {
-        return ERR_INVALID;
-    }
-    decoder->build = false;
-    decoder->size = (struct block_size){0};
-    return decode_pass(decoder, message, source);
-}
-
-/* Build what has been validated and measured. */
-static void build(struct decoder *decoder,
-                  const struct port_message *message,
-                  struct bytes source,
-                  uint8_t *memory)
-{
-    decoder->build = true;
-    decoder->block = (struct block){.memory = memory, .bytes_used = decoder->size.structs};
-    const enum err err = decode_pass(decoder, message, source);
-    CHECK(err == ERR_OK);
-    CHECK(decoder->block.structs_used <= decoder->size.structs);
-}
-
 enum err port_decode(const struct port_message *message,
                      struct bytes source,
                      const struct allocator *allocator,
                      void **value,
                      size_t *block_size)
 {
-    struct decoder decoder;
-    decoder.views = false;
-    const enum err err = measure(&decoder, message, source);
+    struct block_size measured;
+    const enum err err = measure(message, source, &measured);
     if (err != ERR_OK) {
         return err;
     }
-    const size_t size = decoder.size.structs + decoder.size.bytes;
+    const size_t size = measured.structs + measured.bytes;
     uint8_t *memory = allocator_take(allocator, size);
     if (memory == NULL) {
         return ERR_LIMIT;
     }
-    build(&decoder, message, source, memory);
-    CHECK(decoder.block.bytes_used == size);
+    struct building building = {.block = block_of(memory, size)};
+    build(&building, message, source);
     *value = memory;
     *block_size = size;
     return ERR_OK;
@@ -339,11 +403,10 @@ enum err port_decode(const struct port_message *message,
 
 enum err port_view_size(const struct port_message *message, struct bytes source, size_t *block_size)
 {
-    struct decoder decoder;
-    decoder.views = true;
-    const enum err err = measure(&decoder, message, source);
+    struct block_size measured;
+    const enum err err = measure(message, source, &measured);
     if (err == ERR_OK) {
-        *block_size = decoder.size.structs;
+        *block_size = measured.structs;
     }
     return err;
 }
@@ -353,9 +416,7 @@ void *port_view_into(const struct port_message *message,
                      void *block,
                      size_t block_size)
 {
-    struct decoder decoder;
-    decoder.views = true;
-    decoder.size = (struct block_size){.structs = block_size};
-    build(&decoder, message, source, block);
+    struct building building = {.block = block_of(block, block_size), .views = true};
+    build(&building, message, source);
     return block;
 }

@@ -101,11 +101,20 @@ static inline bool field_is_scalar(const struct port_field *field)
     return field->type >= PORT_BOOL && field->type <= PORT_ENUM;
 }
 
+static inline bool field_is_nested(const struct port_field *field)
+{
+    return field->type == PORT_MESSAGE || field->type == PORT_LIST;
+}
+
+static inline uint32_t field_wire(const struct port_field *field)
+{
+    return field_is_scalar(field) ? PORT_WIRE_VARINT : PORT_WIRE_LENGTH;
+}
+
 /* Field number and wire type. */
 static inline uint64_t field_tag(const struct port_field *field)
 {
-    return (uint64_t)field->number << 3 |
-           (field_is_scalar(field) ? PORT_WIRE_VARINT : PORT_WIRE_LENGTH);
+    return (uint64_t)field->number << 3 | field_wire(field);
 }
 
 #endif

@@ -20,76 +20,82 @@ enum walk_kind {
 };
 
 struct walk_frame {
-    const struct port_message *message;
+    const struct port_field *next;
+    const struct port_field *end;
     const uint8_t *value;
     uint32_t item; /* within a list, or 1 after a message */
-    uint16_t field;
 };
 
 struct walk {
     const struct port_field *field; /* what FIELD and ENTER are about */
-    uint32_t depth;                 /* index of the innermost frame */
+    struct walk_frame *frame;       /* the innermost */
     struct walk_frame frames[PORT_FRAMES_MAX];
 };
 
-static void walk_init(struct walk *walk, const struct port_message *message, const void *value)
+static inline void
+walk_begin(struct walk_frame *frame, const struct port_message *message, const void *value)
 {
-    walk->field = NULL;
-    walk->depth = 0;
-    walk->frames[0] = (struct walk_frame){.message = message, .value = value};
+    frame->next = message->fields;
+    frame->end = message->fields + message->field_count;
+    frame->value = value;
+    frame->item = 0;
 }
 
-static void walk_enter(struct walk *walk, const struct port_field *field, const void *value)
+static inline void
+walk_init(struct walk *walk, const struct port_message *message, const void *value)
 {
-    CHECK(walk->depth < PORT_NESTING_MAX);
-    CHECK(value != NULL);
-    walk->field = field;
-    walk->frames[walk->depth].item++;
-    walk->depth++;
-    walk->frames[walk->depth] = (struct walk_frame){.message = field->message, .value = value};
+    walk->field = NULL;
+    walk->frame = walk->frames;
+    walk_begin(walk->frame, message, value);
+}
+
+static inline uint32_t walk_depth(const struct walk *walk)
+{
+    return (uint32_t)(walk->frame - walk->frames);
 }
 
 /* The message that a message or list field comes to next, or NULL when it has no more. */
-static const void *next_message(const struct port_field *field, const struct walk_frame *frame)
+static inline const void *next_message(const struct walk_frame *frame)
 {
-    if (field->type == PORT_MESSAGE) {
-        return frame->item == 0 ? field_message(field, frame->value) : NULL;
+    if (LIKELY(frame->next->type == PORT_MESSAGE)) {
+        return frame->item == 0 ? field_message(frame->next, frame->value) : NULL;
     }
-    const struct port_list list = field_list(field, frame->value);
+    const struct port_list list = field_list(frame->next, frame->value);
     return frame->item < list.count ? list.items[frame->item] : NULL;
 }
 
-static enum walk_kind walk_next(struct walk *walk)
+static inline enum walk_kind walk_next(struct walk *walk)
 {
     for (;;) {
-        struct walk_frame *frame = &walk->frames[walk->depth];
-        if (frame->field == frame->message->field_count) {
-            if (walk->depth == 0) {
+        struct walk_frame *frame = walk->frame;
+        if (frame->next == frame->end) {
+            if (frame == walk->frames) {
                 return WALK_END;
             }
-            walk->depth--;
+            walk->frame--;
             return WALK_LEAVE;
         }
-        const struct port_field *field = &frame->message->fields[frame->field];
-        if (field->type == PORT_MESSAGE || field->type == PORT_LIST) {
-            const void *message = next_message(field, frame);
-            if (message != NULL) {
-                walk_enter(walk, field, message);
-                return WALK_ENTER;
-            }
-            frame->item = 0;
-            frame->field++;
-            continue;
+        walk->field = frame->next;
+        if (!field_is_nested(frame->next)) {
+            frame->next++;
+            return WALK_FIELD;
         }
-        frame->field++;
-        walk->field = field;
-        return WALK_FIELD;
+        const void *message = next_message(frame);
+        if (message != NULL) {
+            CHECK(frame < walk->frames + PORT_NESTING_MAX);
+            frame->item++;
+            walk->frame++;
+            walk_begin(walk->frame, walk->field->message, message);
+            return WALK_ENTER;
+        }
+        frame->item = 0;
+        frame->next++;
     }
 }
 
-static const uint8_t *walk_value(const struct walk *walk)
+static inline const uint8_t *walk_value(const struct walk *walk)
 {
-    return walk->frames[walk->depth].value;
+    return walk->frame->value;
 }
 
 /* --- encoding ---------------------------------------------------------------------------------- */
@@ -139,15 +145,17 @@ size_t port_encoded_size(const struct port_message *message, const void *value)
         case WALK_END:
             return sizes[0];
         case WALK_FIELD:
-            sizes[walk.depth] += field_size(walk.field, walk_value(&walk));
+            sizes[walk_depth(&walk)] += field_size(walk.field, walk_value(&walk));
             break;
         case WALK_ENTER:
-            sizes[walk.depth] = 0;
-            entered[walk.depth] = walk.field;
+            sizes[walk_depth(&walk)] = 0;
+            entered[walk_depth(&walk)] = walk.field;
             break;
-        case WALK_LEAVE:
-            sizes[walk.depth] += delimited_size(entered[walk.depth + 1], sizes[walk.depth + 1]);
+        case WALK_LEAVE: {
+            const uint32_t left = walk_depth(&walk) + 1;
+            sizes[left - 1] += delimited_size(entered[left], sizes[left]);
             break;
+        }
         }
     }
 }
@@ -207,56 +215,52 @@ void port_encode(const struct port_message *message, const void *value, struct b
 
 /* --- clone ------------------------------------------------------------------------------------- */
 
-/* What a message holds itself: bytes, and arrays of texts and lists. */
-static void
-add_contents(struct block_size *size, const struct port_message *message, const uint8_t *value)
+static void add_texts(struct block_size *size, struct port_texts texts)
 {
-    for (uint16_t i = 0; i < message->field_count; i++) {
-        const struct port_field *field = &message->fields[i];
-        if (field->type == PORT_BYTES || field->type == PORT_TEXT) {
-            size->bytes += field_bytes(field, value).size;
-        } else if (field->type == PORT_LIST) {
-            size->structs += block_aligned(field_list(field, value).count * sizeof(void *));
-        } else if (field->type == PORT_TEXTS) {
-            const struct port_texts texts = field_texts(field, value);
-            size->structs += block_aligned(texts.count * sizeof(struct bytes));
-            for (uint32_t k = 0; k < texts.count; k++) {
-                size->bytes += texts.items[k].size;
-            }
-        }
+    size->structs += block_aligned(texts.count * sizeof(struct bytes));
+    for (uint32_t i = 0; i < texts.count; i++) {
+        size->bytes += texts.items[i].size;
     }
 }
 
-static enum walk_kind walk_next_message(struct walk *walk)
+/* What a field of a message holds outside of its struct, messages aside. */
+static inline void
+add_contents(struct block_size *size, const struct port_field *field, const uint8_t *value)
 {
-    enum walk_kind kind = WALK_END;
-    do {
-        kind = walk_next(walk);
-    } while (kind == WALK_FIELD);
-    return kind;
+    if (field->type == PORT_TEXT || field->type == PORT_BYTES) {
+        size->bytes += field_bytes(field, value).size;
+    } else if (field->type == PORT_TEXTS) {
+        add_texts(size, field_texts(field, value));
+    }
 }
 
-static struct block_size measure(const struct port_message *message, const void *value)
+/* A message that is entered: its struct, and as one of a list its place there. */
+static inline void add_message(struct block_size *size, const struct port_field *field)
+{
+    block_size_add(size, field->message);
+    size->structs += field->type == PORT_LIST ? block_aligned(sizeof(void *)) : 0;
+}
+
+size_t port_clone_size(const struct port_message *message, const void *value)
 {
     struct block_size size = {0};
     struct walk walk;
     walk_init(&walk, message, value);
     block_size_add(&size, message);
-    add_contents(&size, message, value);
-    for (enum walk_kind kind = walk_next_message(&walk); kind != WALK_END;
-         kind = walk_next_message(&walk)) {
-        if (kind == WALK_ENTER) {
-            block_size_add(&size, walk.field->message);
-            add_contents(&size, walk.field->message, walk_value(&walk));
+    for (;;) {
+        switch (walk_next(&walk)) {
+        case WALK_END:
+            return size.structs + size.bytes;
+        case WALK_FIELD:
+            add_contents(&size, walk.field, walk_value(&walk));
+            break;
+        case WALK_ENTER:
+            add_message(&size, walk.field);
+            break;
+        case WALK_LEAVE:
+            break;
         }
     }
-    return size;
-}
-
-size_t port_clone_size(const struct port_message *message, const void *value)
-{
-    const struct block_size size = measure(message, value);
-    return size.structs + size.bytes;
 }
 
 static void clone_texts(struct block *block, const struct port_field *field, uint8_t *copy)
@@ -271,26 +275,49 @@ static void clone_texts(struct block *block, const struct port_field *field, uin
     memcpy(copy + field->offset, &texts, sizeof(texts));
 }
 
-/* Copy a struct with its bytes; lists get arrays whose slots are filled as their items come. */
-static uint8_t *
+/* Give the copy of a struct its own content of a field, messages aside. */
+static inline void clone_field(struct block *block, const struct port_field *field, uint8_t *copy)
+{
+    if (field->type == PORT_TEXT || field->type == PORT_BYTES) {
+        const struct bytes bytes = block_copy(block, field_bytes(field, copy));
+        memcpy(copy + field->offset, &bytes, sizeof(bytes));
+    } else if (field->type == PORT_TEXTS) {
+        clone_texts(block, field, copy);
+    }
+}
+
+static inline uint8_t *
 clone_struct(struct block *block, const struct port_message *message, const uint8_t *value)
 {
     uint8_t *copy = block_struct(block, message->size);
     memcpy(copy, value, message->size);
-    for (uint16_t i = 0; i < message->field_count; i++) {
-        const struct port_field *field = &message->fields[i];
-        if (field->type == PORT_BYTES || field->type == PORT_TEXT) {
-            const struct bytes bytes = block_copy(block, field_bytes(field, value));
-            memcpy(copy + field->offset, &bytes, sizeof(bytes));
-        } else if (field->type == PORT_LIST) {
-            struct port_list list = field_list(field, value);
-            uint8_t *items = block_struct(block, list.count * sizeof(void *));
-            list.items = list.count == 0 ? NULL : (const void *const *)(void *)items;
-            memcpy(copy + field->offset, &list, sizeof(list));
-        } else if (field->type == PORT_TEXTS) {
-            clone_texts(block, field, copy);
-        }
+    return copy;
+}
+
+/* Where the copy of a list points to the copy of its item, counted from 1; the first one takes the
+ * list's array. */
+static uint8_t *
+list_place(struct block *block, const struct port_field *field, uint8_t *copy, uint32_t item)
+{
+    struct port_list list = field_list(field, copy);
+    if (item == 1) {
+        uint8_t *items = block_struct(block, list.count * sizeof(void *));
+        list.items = (const void *const *)(void *)items;
+        memcpy(copy + field->offset, &list, sizeof(list));
     }
+    return block_writable(block, list.items) + (item - 1) * sizeof(void *);
+}
+
+/* Copy the message that was entered and hang it into the copy of its parent. */
+static inline uint8_t *clone_message(struct block *block, const struct walk *walk, uint8_t *parent)
+{
+    const struct port_field *field = walk->field;
+    uint8_t *place = field->type == PORT_MESSAGE
+                         ? parent + field->offset
+                         : list_place(block, field, parent, walk->frame[-1].item);
+    uint8_t *copy = clone_struct(block, field->message, walk->frame->value);
+    const void *pointer = copy;
+    memcpy(place, &pointer, sizeof(pointer));
     return copy;
 }
 
@@ -299,25 +326,28 @@ void *port_clone_into(const struct port_message *message,
                       void *memory,
                       size_t memory_size)
 {
-    const struct block_size size = measure(message, value);
-    CHECK(size.structs + size.bytes <= memory_size);
-    struct block block = {.memory = memory, .bytes_used = size.structs};
+    struct block block = block_of(memory, memory_size);
     uint8_t *copies[PORT_FRAMES_MAX];
+    uint8_t **copy = copies; /* of the innermost message */
     struct walk walk;
     walk_init(&walk, message, value);
-    copies[0] = clone_struct(&block, message, value);
-    for (enum walk_kind kind = walk_next_message(&walk); kind != WALK_END;
-         kind = walk_next_message(&walk)) {
-        if (kind == WALK_ENTER) {
-            const uint32_t depth = walk.depth;
-            copies[depth] = clone_struct(&block, walk.field->message, walk_value(&walk));
-            block_attach(
-                &block, walk.field, copies[depth - 1], walk.frames[depth - 1].item, copies[depth]);
+    *copy = clone_struct(&block, message, value);
+    for (;;) {
+        switch (walk_next(&walk)) {
+        case WALK_END:
+            return memory;
+        case WALK_FIELD:
+            clone_field(&block, walk.field, *copy);
+            break;
+        case WALK_ENTER:
+            copy[1] = clone_message(&block, &walk, *copy);
+            copy++;
+            break;
+        case WALK_LEAVE:
+            copy--;
+            break;
         }
     }
-    CHECK(block.structs_used == size.structs);
-    CHECK(block.bytes_used == size.structs + size.bytes);
-    return memory;
 }
 
 /* --- equality and digest ----------------------------------------------------------------------- */
@@ -373,22 +403,34 @@ bool port_equal(const struct port_message *message, const void *a, const void *b
     }
 }
 
-static uint64_t fold_field(uint64_t digest, const struct port_field *field, const uint8_t *value)
+static uint64_t fold_texts(uint64_t digest, uint32_t number, struct port_texts texts)
 {
-    if (field_is_scalar(field)) {
-        const uint64_t number = field_scalar(field, value);
-        return number == 0 ? digest : digest_fold(digest_fold(digest, field->number), number);
+    for (uint32_t i = 0; i < texts.count; i++) {
+        digest = digest_fold(digest_fold(digest, number), digest_bytes(texts.items[i]));
     }
+    return digest;
+}
+
+static inline uint64_t
+fold_field(uint64_t digest, const struct port_field *field, const uint8_t *value)
+{
     if (field->type == PORT_TEXTS) {
-        const struct port_texts texts = field_texts(field, value);
-        for (uint32_t i = 0; i < texts.count; i++) {
-            digest = digest_fold(digest_fold(digest, field->number), digest_bytes(texts.items[i]));
-        }
-        return digest;
+        return fold_texts(digest, field->number, field_texts(field, value));
     }
-    const struct bytes bytes = field_bytes(field, value);
-    return bytes.size == 0 ? digest
-                           : digest_fold(digest_fold(digest, field->number), digest_bytes(bytes));
+    uint64_t content = 0;
+    if (field_is_scalar(field)) {
+        content = field_scalar(field, value);
+        if (content == 0) {
+            return digest;
+        }
+    } else {
+        const struct bytes bytes = field_bytes(field, value);
+        if (bytes.size == 0) {
+            return digest;
+        }
+        content = digest_bytes(bytes);
+    }
+    return digest_fold(digest_fold(digest, field->number), content);
 }
 
 uint64_t port_digest(const struct port_message *message, const void *value)
