@@ -26,6 +26,10 @@
     (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(ORACLE) | OPTION_BIT(ATTEMPTS) |               \
      OPTION_BIT(OUTPUT))
 #define MATRIX_OPTIONS (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL))
+#define MUTANTS_OPTIONS                                                                            \
+    (OPTION_BIT(JSON) | OPTION_BIT(JOBS) | OPTION_BIT(SHARD) | OPTION_BIT(OUT) |                   \
+     OPTION_BIT(SAMPLE) | OPTION_BIT(WITHOUT_ORACLE) | OPTION_BIT(SOURCE) |                        \
+     OPTION_BIT(HANG_AFTER))
 
 static const struct command commands[] = {
     {"list",
@@ -63,6 +67,13 @@ static const struct command commands[] = {
      ANY_NUMBER,
      MATRIX_OPTIONS,
      command_matrix},
+    {"mutants",
+     "[NAME...]",
+     "build the planted bugs and show which oracle kills which",
+     0,
+     ANY_NUMBER,
+     MUTANTS_OPTIONS,
+     command_mutants},
     {"merge",
      "FILE...",
      "join the JSON files of all shards of a sweep",

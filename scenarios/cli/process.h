@@ -1,0 +1,10 @@
+/* Run another program and wait for it. */
+#ifndef SCENARIOS_CLI_PROCESS_H
+#define SCENARIOS_CLI_PROCESS_H
+
+/* Run words[0] with the arguments that follow, NULL-terminated, its standard output and errors
+ * written to a file. Its exit status; 128 + n when signal n ended it; -1 when it could not be
+ * started. */
+int process_run(const char *const *words, const char *log);
+
+#endif
