@@ -41,7 +41,7 @@ struct run {
 };
 
 /* After these, something durable or on the wire has changed: a crash here can matter. */
-static const uint64_t DIRTY_KINDS =
+static const uint64_t dirty_kinds =
     UINT64_C(1) << HOST_OPENED | UINT64_C(1) << HOST_BARRIER_DONE |
     UINT64_C(1) << HOST_CHECKPOINT_TRIGGERED | UINT64_C(1) << HOST_CHECKPOINT_COMPLETED |
     UINT64_C(1) << HOST_CHECKPOINT_ABORTED | UINT64_C(1) << HOST_NOTICE |
@@ -224,7 +224,7 @@ static void count_entries(struct run *run)
 /* True when the last event left something durable or on the wire: a crash is worth offering. */
 static bool left_a_mark(struct run *run)
 {
-    bool dirty = (run->world.kinds_noted & DIRTY_KINDS) != 0;
+    bool dirty = (run->world.kinds_noted & dirty_kinds) != 0;
     run->world.kinds_noted = 0;
     return dirty;
 }

@@ -197,6 +197,7 @@ static void redistribute(struct job *job, const struct stored_checkpoint *stored
 {
     for (uint32_t i = 0; i < stored->collection_count; i++) {
         const struct stored_collection *collection = &stored->collections[i];
+        CHECK(job->committer_count > 0);
         committer_restore(&job->committers[collection->subtask % job->committer_count], collection);
     }
     for (uint32_t i = 0; i < stored->piece_count; i++) {
@@ -476,7 +477,7 @@ struct crash_outcome {
 };
 
 /* Parallel to the outcomes of engine.crash. */
-static const struct crash_outcome CRASHES[] = {
+static const struct crash_outcome crash_outcomes[] = {
     {CRASH_NONE, DOWNTIME_SHORT},
     {CRASH_SUBTASK, DOWNTIME_SHORT},
     {CRASH_SUBTASK, DOWNTIME_REQUEST},
@@ -498,9 +499,10 @@ static const struct crash_outcome CRASHES[] = {
 static uint32_t crashes_wanted(const struct job *job)
 {
     uint32_t wanted = 1;
-    for (uint32_t i = 1; i < ARRAY_COUNT(CRASHES); i++) {
-        bool zombie = CRASHES[i].what == CRASH_LOST_CONTACT;
-        if (job->config->downtime[CRASHES[i].downtime] > 0 && (!zombie || job->config->zombies)) {
+    for (uint32_t i = 1; i < ARRAY_COUNT(crash_outcomes); i++) {
+        bool zombie = crash_outcomes[i].what == CRASH_LOST_CONTACT;
+        if (job->config->downtime[crash_outcomes[i].downtime] > 0 &&
+            (!zombie || job->config->zombies)) {
             wanted |= UINT32_C(1) << i;
         }
     }
@@ -650,7 +652,7 @@ void job_offer_crash(struct job *job, uint32_t node)
     uint32_t pick =
         engine_pick(job, ENGINE_SITE_CRASH, lane_make(LANE_COORDINATOR, 0), job->crashes_wanted);
     if (pick != 0) {
-        crash(job, CRASHES[pick], node);
+        crash(job, crash_outcomes[pick], node);
     }
 }
 

@@ -94,8 +94,8 @@ enum job_state {
 struct job *job_create(struct world *world, const struct job_config *config, struct store *store);
 void job_attach_link(struct job *job, struct link *link);
 
-/* The link's receiver. */
-void job_answer(void *job, const struct link_answer *answer);
+/* The link's receiver; the context is the job. */
+void job_answer(void *context, const struct link_answer *answer);
 
 /* Handle an event of the engine's. */
 void job_event(struct job *job, const struct sched_event *event);
