@@ -81,6 +81,13 @@ static const struct command commands[] = {
      ANY_NUMBER,
      OPTION_BIT(JSON),
      command_merge},
+    {"bench",
+     "",
+     "measure speed, beside reference loops",
+     0,
+     0,
+     OPTION_BIT(JSON) | OPTION_BIT(QUICK),
+     command_bench},
 };
 
 static const struct command *find_command(const char *name)
