@@ -104,6 +104,19 @@ static void a_reader_class_judges_what_it_sees_at_one_time(void **state)
     assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
 }
 
+/* Goal: what no record explains is another oracle's (value-intact). */
+static void an_unexplained_effect_is_nobodys_second(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_effect(&kit, WORLD_CREATED, 0, 11, 0);
+    kit_effect(&kit, WORLD_CREATED, 0, 12, 0);
+    kit_effect(&kit, WORLD_REPLACED, 0, 12, 0);
+    kit_effect(&kit, WORLD_VISIBLE, 0, 12, 0);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_OK);
+}
+
 /* Goal: equal payloads are a multiset. */
 static void equal_payloads_may_be_as_many_as_records(void **state)
 {
@@ -129,4 +142,5 @@ TEST_MAIN(oracle_effectively_once,
           TEST(a_replacement_is_not_a_second_effect),
           TEST(a_dead_letter_is_not_a_second_effect),
           TEST(a_reader_class_judges_what_it_sees_at_one_time),
+          TEST(an_unexplained_effect_is_nobodys_second),
           TEST(equal_payloads_may_be_as_many_as_records))

@@ -230,6 +230,72 @@ static void each_oracle_has_its_own_finding(void **state)
     assert_int_equal(((const struct counts *)kit.judge->states[0])->entries, 1);
 }
 
+/* --- marks ------------------------------------------------------------------------------------- */
+
+static const char *const all_marks[] = {
+    "judge_record_covered",
+    "judge_restore",
+    "judge_rolled_back",
+    "judge_envelope_restored",
+    "judge_record_failed",
+    "judge_dead_letter",
+    "judge_effect",
+    "judge_envelope_sent",
+    "judge_barrier",
+    "judge_heal",
+};
+
+static void expect_marks(uint32_t wanted)
+{
+    for (uint32_t index = 0; index < ARRAY_COUNT(all_marks); index++) {
+        assert_int_equal(kit_is_marked(all_marks[index]), wanted >> index & 1);
+    }
+}
+
+static void mark_most(struct kit *kit, uint32_t what)
+{
+    kit_init(kit, &saying);
+    kit_start(kit);
+    kit_accept(kit, 1, 1);
+    if (what == 0 || what == 1) {
+        kit_stage(kit, 1, 21);
+        (void)kit_checkpoint(kit, 1, (uint32_t[]){21, 0});
+    }
+    if (what == 1) {
+        kit_restart(kit, 1);
+    } else if (what == 2) {
+        kit_restart(kit, 0);
+    } else if (what == 3) {
+        kit_envelope(kit, HOST_RESTORED, 21);
+    } else if (what == 4) {
+        kit_fail_record(kit, 1, SINK_REASON_REJECTED);
+    } else if (what == 5) {
+        kit_letter(kit, 1);
+    } else if (what == 6) {
+        kit_effect(kit, WORLD_CREATED, 1, 11, 0);
+    } else if (what == 7) {
+        kit_stage(kit, 1, 21);
+        (void)kit_send(kit, kit_committer, 21);
+    } else if (what == 8) {
+        kit_host(kit, HOST_BARRIER, 0);
+    } else if (what == 9) {
+        kit_host(kit, HOST_HEAL, 0);
+    }
+    (void)kit_end(kit, RUN_END_STUCK);
+}
+
+/* Goal: each mark stands for one thing that happened, and for nothing else. */
+static void marks_say_what_was_seen(void **state)
+{
+    (void)state;
+    for (uint32_t what = 0; what < ARRAY_COUNT(all_marks); what++) {
+        struct kit kit;
+        mark_most(&kit, what);
+        const uint32_t covered = what == 1 ? 1 : 0;
+        expect_marks((uint32_t)1 << what | covered);
+    }
+}
+
 TEST_MAIN(oracle,
           TEST(an_oracle_hears_what_it_wants_and_no_more),
           TEST(heal_and_end_reach_every_oracle_once),
@@ -237,4 +303,5 @@ TEST_MAIN(oracle,
           TEST(a_violation_outranks_inconclusive_before_and_after),
           TEST(a_limit_leaves_violations_and_judges_nothing_else),
           TEST(a_long_message_is_cut_and_ends),
-          TEST(each_oracle_has_its_own_finding))
+          TEST(each_oracle_has_its_own_finding),
+          TEST(marks_say_what_was_seen))

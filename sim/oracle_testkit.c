@@ -14,16 +14,33 @@ nanos world_now(const struct world *world)
     return world->sched->now;
 }
 
+static const char *kit_marks[32];
+static uint32_t kit_mark_count;
+
 void world_cover(struct world *world, const char *name, size_t size)
 {
     (void)world;
     CHECK(strlen(name) == size);
+    CHECK(kit_mark_count < ARRAY_COUNT(kit_marks));
+    kit_marks[kit_mark_count] = name;
+    kit_mark_count++;
+}
+
+bool kit_is_marked(const char *name)
+{
+    for (uint32_t index = 0; index < kit_mark_count; index++) {
+        if (strcmp(kit_marks[index], name) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void kit_init(struct kit *kit, const struct oracle_type *type)
 {
     memset(kit, 0, sizeof(*kit));
     memset(kit_memory, 0xa5, sizeof(kit_memory));
+    kit_mark_count = 0;
     arena_init(&kit->arena, kit_memory, sizeof(kit_memory), sizeof(kit_memory));
     for (uint32_t index = 0; index < KIT_RECORDS; index++) {
         kit->records[index].record.position = index;
