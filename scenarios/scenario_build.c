@@ -1,10 +1,10 @@
 /* From the values of a file to a run_config: the parts are looked up in the catalogue, the options
  * are read by their own tables, the records are made, and all of it is put together. */
-#include "scenarios/scenario_reader.h"
+#include "scenarios/scenario_build.h"
+
 #include "scenarios/wiring/catalogue.h"
 #include "scenarios/wiring/wiring.h"
 #include "scenarios/workload.h"
-#include "sim/tape.h"
 #include "sinks/policy/policy.h"
 #include "sinks/port/generic.h"
 
@@ -12,52 +12,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is being built, in one place. */
-struct build {
-    struct reader *reader;
-    const struct fields *fields;
-    const struct scenario_options *options;
-    struct scenario *scenario;
-    struct run_config *config;
-    struct source_log *log;
-    uint32_t target;      /* index of the sink's service */
-    uint32_t dead_letter; /* UINT32_MAX none */
-};
-
-static uint64_t number(const struct build *build, enum field_id field)
-{
-    return field_number(build->fields, field);
-}
-
-static bool flag(const struct build *build, enum field_id field)
-{
-    return field_bool(build->fields, field);
-}
-
-static const struct field_value *value_of(const struct build *build, enum field_id field)
-{
-    return &build->fields->values[field];
-}
-
-static enum err
-reject_text(const struct build *build, const char *path, const char *seen, const char *allowed)
+enum err
+build_reject(const struct build *build, const char *path, const char *seen, const char *allowed)
 {
     char quoted[READER_SEEN_SIZE];
     (void)snprintf(quoted, sizeof(quoted), "\"%.60s\"", seen);
     return reader_reject(build->reader, ERR_INVALID, path, quoted, "%s", allowed);
 }
 
-static void add_name(char *text, size_t capacity, const char *name)
-{
-    const char *const one[] = {name, NULL};
-    reader_list_names(one, text, capacity);
-}
-
 /* --- sink and models ----------------------------------------------------------------------------- */
 
 static enum err find_sink(struct build *build)
 {
-    const struct bytes name = value_of(build, FIELD_SINK_TYPE)->text;
+    const struct bytes name = build_value_of(build, FIELD_SINK_TYPE)->text;
     const struct sink_type *sink = build->options->sink_or_null;
     if (sink == NULL) {
         sink = catalogue_sink(name);
@@ -65,16 +32,16 @@ static enum err find_sink(struct build *build)
     if (sink == NULL) {
         char allowed[256] = "";
         for (size_t i = 0; i < catalogue_sink_count; i++) {
-            add_name(allowed, sizeof(allowed), catalogue_sinks[i]->name);
+            reader_add_name(allowed, sizeof(allowed), catalogue_sinks[i]->name);
         }
-        return reject_text(build, "sink.type", (const char *)name.data, allowed);
+        return build_reject(build, "sink.type", (const char *)name.data, allowed);
     }
     build->config->job.sink = sink;
     const struct option_table table = {sink->name, sink->options, sink->option_count};
     return options_read(build->reader,
                         "sink.options",
                         &table,
-                        value_of(build, FIELD_SINK_OPTIONS)->json,
+                        build_value_of(build, FIELD_SINK_OPTIONS)->json,
                         &build->config->job.options);
 }
 
@@ -105,10 +72,10 @@ static enum err read_model(struct build *build, uint32_t index, json_t *item)
     if (type == NULL) {
         char allowed[256] = "";
         for (size_t i = 0; i < catalogue_model_count; i++) {
-            add_name(allowed, sizeof(allowed), catalogue_models[i]->name);
+            reader_add_name(allowed, sizeof(allowed), catalogue_models[i]->name);
         }
         (void)snprintf(path, sizeof(path), "models[%" PRIu32 "].type", index);
-        return reject_text(build, path, (const char *)name.data, allowed);
+        return build_reject(build, path, (const char *)name.data, allowed);
     }
     (void)snprintf(path, sizeof(path), "models[%" PRIu32 "].options", index);
     return add_model(build, type, path, fields.values[FIELD_MODELS_OPTIONS].json);
@@ -129,7 +96,7 @@ static enum err default_models(struct build *build)
 {
     const struct model_type *target = model_of_service(build->config->job.sink->service);
     enum err err = target == NULL ? ERR_OK : add_model(build, target, "models", NULL);
-    if (err == ERR_OK && number(build, FIELD_POLICY) == SINK_POLICY_DEAD_LETTER) {
+    if (err == ERR_OK && build_number(build, FIELD_POLICY) == SINK_POLICY_DEAD_LETTER) {
         err = add_model(build, model_of_service(&generic_service), "models", NULL);
     }
     return err;
@@ -149,7 +116,7 @@ service_index(const struct run_config *config, const struct port_service *servic
 
 static enum err read_models(struct build *build)
 {
-    const struct field_value *list = value_of(build, FIELD_MODELS);
+    const struct field_value *list = build_value_of(build, FIELD_MODELS);
     const size_t count = json_array_size(list->json);
     if (count > RUN_SERVICE_MAX) {
         return reader_say(build->reader,
@@ -177,7 +144,7 @@ static enum err read_models(struct build *build)
                              "one of type %s",
                              config->job.sink->service->name);
     }
-    if (number(build, FIELD_POLICY) == SINK_POLICY_DEAD_LETTER) {
+    if (build_number(build, FIELD_POLICY) == SINK_POLICY_DEAD_LETTER) {
         const bool shared = config->job.sink->service == &generic_service;
         build->dead_letter =
             service_index(config, &generic_service, shared ? build->target + 1 : 0);
@@ -196,39 +163,39 @@ static enum err read_models(struct build *build)
 
 static struct ratio ratio_of(const struct build *build, enum field_id field)
 {
-    return value_of(build, field)->ratio;
+    return build_value_of(build, field)->ratio;
 }
 
 static struct workload_options workload_of(const struct build *build)
 {
-    const uint64_t splits = number(build, FIELD_WORKLOAD_SPLITS);
+    const uint64_t splits = build_number(build, FIELD_WORKLOAD_SPLITS);
     return (struct workload_options){
-        .record_count = (uint32_t)number(build, FIELD_WORKLOAD_RECORDS),
-        .split_count = (uint32_t)(splits == 0 ? number(build, FIELD_ENGINE_SOURCES) : splits),
-        .keys = (uint8_t)number(build, FIELD_WORKLOAD_KEYS),
-        .key_count = (uint32_t)number(build, FIELD_WORKLOAD_KEY_COUNT),
+        .record_count = (uint32_t)build_number(build, FIELD_WORKLOAD_RECORDS),
+        .split_count = (uint32_t)(splits == 0 ? build_number(build, FIELD_ENGINE_SOURCES) : splits),
+        .keys = (uint8_t)build_number(build, FIELD_WORKLOAD_KEYS),
+        .key_count = (uint32_t)build_number(build, FIELD_WORKLOAD_KEY_COUNT),
         .key_skew = ratio_of(build, FIELD_WORKLOAD_KEY_SKEW),
-        .changes = (uint8_t)number(build, FIELD_WORKLOAD_CHANGES),
-        .payload_size = (uint32_t)number(build, FIELD_WORKLOAD_PAYLOAD_BYTES),
-        .equal_payloads = flag(build, FIELD_WORKLOAD_EQUAL_PAYLOADS),
+        .changes = (uint8_t)build_number(build, FIELD_WORKLOAD_CHANGES),
+        .payload_size = (uint32_t)build_number(build, FIELD_WORKLOAD_PAYLOAD_BYTES),
+        .equal_payloads = build_flag(build, FIELD_WORKLOAD_EQUAL_PAYLOADS),
         .poison_serializer = ratio_of(build, FIELD_POISON_SERIALIZER),
         .poison_service = ratio_of(build, FIELD_POISON_SERVICE),
         .poison_extractor = ratio_of(build, FIELD_POISON_EXTRACTOR),
         .skipped = ratio_of(build, FIELD_WORKLOAD_SKIPPED),
-        .seed = number(build, FIELD_WORKLOAD_SEED),
-        .interval = number(build, FIELD_ENGINE_RECORD_INTERVAL),
+        .seed = build_number(build, FIELD_WORKLOAD_SEED),
+        .interval = build_number(build, FIELD_ENGINE_RECORD_INTERVAL),
     };
 }
 
 static enum err read_records_file(struct build *build, const struct workload_options *workload)
 {
-    const struct bytes name = value_of(build, FIELD_WORKLOAD_FILE)->text;
+    const struct bytes name = build_value_of(build, FIELD_WORKLOAD_FILE)->text;
     const char *folder = build->options->folder_or_null;
     if (folder == NULL) {
-        return reject_text(build,
-                           "workload.file",
-                           (const char *)name.data,
-                           "only in a scenario that is read from a file");
+        return build_reject(build,
+                            "workload.file",
+                            (const char *)name.data,
+                            "only in a scenario that is read from a file");
     }
     char path[1400];
     const int size = snprintf(path, sizeof(path), "%.300s/%s", folder, (const char *)name.data);
@@ -243,7 +210,7 @@ static enum err read_records_file(struct build *build, const struct workload_opt
         return reader_out_of_memory(build->reader);
     }
     if (err != ERR_OK) {
-        return reject_text(build, "workload.file", path, "a file that can be read");
+        return build_reject(build, "workload.file", path, "a file that can be read");
     }
     return workload_read(build->reader, (const char *)name.data, lines, workload, build->log);
 }
@@ -256,7 +223,7 @@ static enum err make_records(struct build *build)
         return reader_out_of_memory(build->reader);
     }
     build->config->job.log = build->log;
-    if (value_of(build, FIELD_WORKLOAD_FILE)->text.size > 0) {
+    if (build_value_of(build, FIELD_WORKLOAD_FILE)->text.size > 0) {
         return read_records_file(build, &workload);
     }
     return workload_generate(build->reader, &workload, build->log);
@@ -281,8 +248,8 @@ static enum err wire(struct build *build, struct wiring_windows *windows)
         .model = config->services[build->target].type,
         .model_options = config->services[build->target].options,
         .log = build->log,
-        .extractor = flag(build, FIELD_SINK_EXTRACTOR),
-        .by_split = flag(build, FIELD_SINK_DESTINATION),
+        .extractor = build_flag(build, FIELD_SINK_EXTRACTOR),
+        .by_split = build_flag(build, FIELD_SINK_DESTINATION),
         .target_service = build->target,
         .dead_letter_service = build->dead_letter,
     };
@@ -314,40 +281,40 @@ static const struct sink_half *policy_half(uint64_t policy)
 
 static void build_job_facts(struct build *build)
 {
-    const uint64_t runtime = number(build, FIELD_ENGINE_RUNTIME);
+    const uint64_t runtime = build_number(build, FIELD_ENGINE_RUNTIME);
     build->config->job.facts = (struct sink_job){
-        .checkpointing = flag(build, FIELD_CHECKPOINT_ENABLED),
-        .barriers_exactly_once = number(build, FIELD_ENGINE_BARRIERS) == 0,
-        .bounded = flag(build, FIELD_ENGINE_BOUNDED),
-        .checkpoints_after_finish = flag(build, FIELD_CHECKPOINT_AFTER_FINISH),
+        .checkpointing = build_flag(build, FIELD_CHECKPOINT_ENABLED),
+        .barriers_exactly_once = build_number(build, FIELD_ENGINE_BARRIERS) == 0,
+        .bounded = build_flag(build, FIELD_ENGINE_BOUNDED),
+        .checkpoints_after_finish = build_flag(build, FIELD_CHECKPOINT_AFTER_FINISH),
         .runtime_automatic = runtime == RUNTIME_AUTOMATIC,
         .batch = runtime == RUNTIME_BATCH,
-        .destination_fixed = !flag(build, FIELD_SINK_DESTINATION),
-        .policy = (uint8_t)number(build, FIELD_POLICY),
-        .parallelism = (uint32_t)number(build, FIELD_ENGINE_SUBTASKS),
-        .checkpoint_interval = number(build, FIELD_CHECKPOINT_INTERVAL),
-        .checkpoint_timeout = number(build, FIELD_CHECKPOINT_TIMEOUT),
+        .destination_fixed = !build_flag(build, FIELD_SINK_DESTINATION),
+        .policy = (uint8_t)build_number(build, FIELD_POLICY),
+        .parallelism = (uint32_t)build_number(build, FIELD_ENGINE_SUBTASKS),
+        .checkpoint_interval = build_number(build, FIELD_CHECKPOINT_INTERVAL),
+        .checkpoint_timeout = build_number(build, FIELD_CHECKPOINT_TIMEOUT),
     };
 }
 
 static void build_checkpoints(struct build *build)
 {
     struct job_config *job = &build->config->job;
-    job->checkpointing = flag(build, FIELD_CHECKPOINT_ENABLED);
-    job->checkpoint_interval = number(build, FIELD_CHECKPOINT_INTERVAL);
-    job->checkpoint_timeout = number(build, FIELD_CHECKPOINT_TIMEOUT);
-    job->checkpoint_min_pause = number(build, FIELD_CHECKPOINT_MIN_PAUSE);
-    job->checkpoint_concurrent = (uint32_t)number(build, FIELD_CHECKPOINT_CONCURRENT);
-    job->checkpoint_retained = (uint32_t)number(build, FIELD_CHECKPOINT_RETAINED);
-    job->checkpoint_failures_tolerated = (uint32_t)number(build, FIELD_CHECKPOINT_TOLERATED);
-    job->checkpoints_after_finish = flag(build, FIELD_CHECKPOINT_AFTER_FINISH);
-    job->commit_retries = (uint32_t)number(build, FIELD_ENGINE_COMMIT_RETRIES);
+    job->checkpointing = build_flag(build, FIELD_CHECKPOINT_ENABLED);
+    job->checkpoint_interval = build_number(build, FIELD_CHECKPOINT_INTERVAL);
+    job->checkpoint_timeout = build_number(build, FIELD_CHECKPOINT_TIMEOUT);
+    job->checkpoint_min_pause = build_number(build, FIELD_CHECKPOINT_MIN_PAUSE);
+    job->checkpoint_concurrent = (uint32_t)build_number(build, FIELD_CHECKPOINT_CONCURRENT);
+    job->checkpoint_retained = (uint32_t)build_number(build, FIELD_CHECKPOINT_RETAINED);
+    job->checkpoint_failures_tolerated = (uint32_t)build_number(build, FIELD_CHECKPOINT_TOLERATED);
+    job->checkpoints_after_finish = build_flag(build, FIELD_CHECKPOINT_AFTER_FINISH);
+    job->commit_retries = (uint32_t)build_number(build, FIELD_ENGINE_COMMIT_RETRIES);
 }
 
 static enum err build_rescale(struct build *build)
 {
     struct job_config *job = &build->config->job;
-    json_t *list = value_of(build, FIELD_ENGINE_RESCALE_TO)->json;
+    json_t *list = build_value_of(build, FIELD_ENGINE_RESCALE_TO)->json;
     const size_t count = json_array_size(list);
     if (count > ARRAY_COUNT(job->rescale_to)) {
         return reader_say(build->reader,
@@ -366,25 +333,25 @@ static enum err build_rescale(struct build *build)
 static enum err build_engine(struct build *build)
 {
     struct job_config *job = &build->config->job;
-    job->policy = policy_half(number(build, FIELD_POLICY));
-    job->sources = (uint32_t)number(build, FIELD_ENGINE_SOURCES);
-    job->subtasks = (uint32_t)number(build, FIELD_ENGINE_SUBTASKS);
-    job->chained = flag(build, FIELD_ENGINE_CHAINED);
-    job->routing = (uint8_t)number(build, FIELD_ENGINE_ROUTING);
-    job->record_interval = number(build, FIELD_ENGINE_RECORD_INTERVAL);
-    job->record_burst = (uint32_t)number(build, FIELD_ENGINE_BURST);
-    job->channel_capacity = (uint32_t)number(build, FIELD_ENGINE_CHANNEL_CAPACITY);
-    job->bounded = flag(build, FIELD_ENGINE_BOUNDED);
-    job->restart = (uint8_t)number(build, FIELD_RESTART_STRATEGY);
-    job->restart_attempts = (uint32_t)number(build, FIELD_RESTART_ATTEMPTS);
-    job->restart_delay = number(build, FIELD_RESTART_DELAY);
-    job->restart_delay_max = number(build, FIELD_RESTART_DELAY_MAX);
-    job->detection_delay = number(build, FIELD_ENGINE_DETECTION);
-    job->close_bound = number(build, FIELD_ENGINE_CLOSE_BOUND);
-    job->zombies = flag(build, FIELD_ENGINE_ZOMBIES);
-    job->older_restores = flag(build, FIELD_ENGINE_OLDER_RESTORES);
-    job->cpu_per_event = number(build, FIELD_ENGINE_CPU_PER_EVENT);
-    job->clock_offset_max = (int64_t)number(build, FIELD_ENGINE_CLOCK_OFFSET);
+    job->policy = policy_half(build_number(build, FIELD_POLICY));
+    job->sources = (uint32_t)build_number(build, FIELD_ENGINE_SOURCES);
+    job->subtasks = (uint32_t)build_number(build, FIELD_ENGINE_SUBTASKS);
+    job->chained = build_flag(build, FIELD_ENGINE_CHAINED);
+    job->routing = (uint8_t)build_number(build, FIELD_ENGINE_ROUTING);
+    job->record_interval = build_number(build, FIELD_ENGINE_RECORD_INTERVAL);
+    job->record_burst = (uint32_t)build_number(build, FIELD_ENGINE_BURST);
+    job->channel_capacity = (uint32_t)build_number(build, FIELD_ENGINE_CHANNEL_CAPACITY);
+    job->bounded = build_flag(build, FIELD_ENGINE_BOUNDED);
+    job->restart = (uint8_t)build_number(build, FIELD_RESTART_STRATEGY);
+    job->restart_attempts = (uint32_t)build_number(build, FIELD_RESTART_ATTEMPTS);
+    job->restart_delay = build_number(build, FIELD_RESTART_DELAY);
+    job->restart_delay_max = build_number(build, FIELD_RESTART_DELAY_MAX);
+    job->detection_delay = build_number(build, FIELD_ENGINE_DETECTION);
+    job->close_bound = build_number(build, FIELD_ENGINE_CLOSE_BOUND);
+    job->zombies = build_flag(build, FIELD_ENGINE_ZOMBIES);
+    job->older_restores = build_flag(build, FIELD_ENGINE_OLDER_RESTORES);
+    job->cpu_per_event = build_number(build, FIELD_ENGINE_CPU_PER_EVENT);
+    job->clock_offset_max = (int64_t)build_number(build, FIELD_ENGINE_CLOCK_OFFSET);
     build_job_facts(build);
     build_checkpoints(build);
     return build_rescale(build);
@@ -393,284 +360,12 @@ static enum err build_engine(struct build *build)
 static void build_link(struct build *build)
 {
     build->config->link = (struct link_options){
-        .latency_least = number(build, FIELD_LINK_LATENCY),
-        .late_effect_max = number(build, FIELD_LINK_LATE_EFFECT_MAX),
-        .deadline_default = number(build, FIELD_LINK_DEADLINE_DEFAULT),
-        .service_parallelism = (uint32_t)number(build, FIELD_LINK_SERVICE_PARALLELISM),
-        .service_time = number(build, FIELD_LINK_SERVICE_TIME),
+        .latency_least = build_number(build, FIELD_LINK_LATENCY),
+        .late_effect_max = build_number(build, FIELD_LINK_LATE_EFFECT_MAX),
+        .deadline_default = build_number(build, FIELD_LINK_DEADLINE_DEFAULT),
+        .service_parallelism = (uint32_t)build_number(build, FIELD_LINK_SERVICE_PARALLELISM),
+        .service_time = build_number(build, FIELD_LINK_SERVICE_TIME),
     };
-}
-
-/* --- faults -------------------------------------------------------------------------------------- */
-
-#define ALL_KINDS ((UINT32_C(1) << FAULT_KIND_COUNT) - 2)
-
-static enum err
-find_kind(struct build *build, const char *path, const char *name, enum fault_kind *kind)
-{
-    if (fault_kind_parse(bytes_of_text(name), kind) == ERR_OK && *kind != FAULT_NONE) {
-        return ERR_OK;
-    }
-    char allowed[320] = "";
-    for (uint32_t i = 1; i < FAULT_KIND_COUNT; i++) {
-        add_name(allowed, sizeof(allowed), fault_kind_name((enum fault_kind)i));
-    }
-    return reject_text(build, path, name, allowed);
-}
-
-static enum err build_kinds(struct build *build)
-{
-    json_t *list = value_of(build, FIELD_FAULTS_KINDS)->json;
-    uint32_t kinds = list == NULL ? ALL_KINDS : 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *name = json_string_value(json_array_get(list, i));
-        const bool is_taken_away = name[0] == '-';
-        uint32_t bits = ALL_KINDS;
-        if (strcmp(name, "all") != 0) {
-            char path[READER_PATH_SIZE];
-            (void)snprintf(path, sizeof(path), "faults.kinds[%zu]", i);
-            enum fault_kind kind = FAULT_NONE;
-            const enum err err = find_kind(build, path, name + (is_taken_away ? 1 : 0), &kind);
-            if (err != ERR_OK) {
-                return err;
-            }
-            bits = UINT32_C(1) << kind;
-        }
-        kinds = is_taken_away ? kinds & ~bits : kinds | bits;
-    }
-    build->config->faults.kinds = kinds;
-    return ERR_OK;
-}
-
-static enum err build_faults(struct build *build)
-{
-    struct fault_menu *menu = &build->config->faults;
-    menu->cap_total = (uint8_t)number(build, FIELD_FAULTS_CAP_TOTAL);
-    menu->cap[FAULT_CRASH] = 2;
-    menu->cap[FAULT_RESTORE] = 1;
-    const char *name = NULL;
-    json_t *item = NULL;
-    json_object_foreach(value_of(build, FIELD_FAULTS_CAPS)->json, name, item)
-    {
-        char path[READER_PATH_SIZE];
-        (void)snprintf(path, sizeof(path), "faults.caps.%.60s", name);
-        enum fault_kind kind = FAULT_NONE;
-        enum err err = find_kind(build, path, name, &kind);
-        struct field field = scenario_fields[FIELD_FAULTS_CAPS];
-        field.type = FIELD_TYPE_COUNT;
-        struct field_value cap = {0};
-        if (err == ERR_OK) {
-            err = reader_value(build->reader, &field, path, item, &cap);
-        }
-        if (err != ERR_OK) {
-            return err;
-        }
-        menu->cap[kind] = (uint8_t)cap.number;
-    }
-    return build_kinds(build);
-}
-
-/* --- downtimes, judges --------------------------------------------------------------------------- */
-
-/* Turn a list of names into bits by their index in the field's names. */
-static enum err name_bits(struct build *build, enum field_id id, uint64_t *bits)
-{
-    const struct field *field = &scenario_fields[id];
-    json_t *list = value_of(build, id)->json;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        struct field one = *field;
-        one.type = FIELD_TYPE_ENUM;
-        char path[READER_PATH_SIZE];
-        (void)snprintf(path, sizeof(path), "%s[%zu]", field->key, i);
-        struct field_value value = {0};
-        const enum err err =
-            reader_value(build->reader, &one, path, json_array_get(list, i), &value);
-        if (err != ERR_OK) {
-            return err;
-        }
-        *bits |= UINT64_C(1) << value.number;
-    }
-    return ERR_OK;
-}
-
-static enum err build_names(struct build *build)
-{
-    uint64_t downtimes = 0;
-    uint64_t excuses = 0;
-    enum err err = name_bits(build, FIELD_ENGINE_DOWNTIMES, &downtimes);
-    if (err == ERR_OK) {
-        err = name_bits(build, FIELD_EXCUSES, &excuses);
-    }
-    if (!value_of(build, FIELD_ENGINE_DOWNTIMES)->given) {
-        downtimes = 1u << DOWNTIME_SHORT | 1u << DOWNTIME_REQUEST;
-    }
-    /* A placeholder that says "offered"; its length is computed with the facts. */
-    for (uint32_t i = 0; i < DOWNTIME_COUNT; i++) {
-        build->config->job.downtime[i] = downtimes >> i & 1;
-    }
-    build->config->facts.excuses = (uint32_t)excuses;
-    return err;
-}
-
-static enum err build_reader(struct build *build)
-{
-    const struct bytes name = value_of(build, FIELD_READER)->text;
-    const struct model_type *model = build->config->services[build->target].type;
-    if (name.size == 0) {
-        return ERR_OK;
-    }
-    char allowed[128] = "";
-    for (uint8_t i = 0; model->readers != NULL && model->readers[i] != NULL; i++) {
-        if (bytes_equal(name, bytes_of_text(model->readers[i]))) {
-            build->config->facts.reader_class = i;
-            return ERR_OK;
-        }
-        add_name(allowed, sizeof(allowed), model->readers[i]);
-    }
-    return reject_text(build, "reader", (const char *)name.data, allowed);
-}
-
-static enum err build_stop_reasons(struct build *build)
-{
-    json_t *list = value_of(build, FIELD_STOP_REASONS)->json;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *name = json_string_value(json_array_get(list, i));
-        uint32_t reason = 1;
-        while (reason < SINK_REASON_COUNT && strcmp(name, sink_reason_name(reason)) != 0) {
-            reason++;
-        }
-        if (reason == SINK_REASON_COUNT) {
-            char allowed[256] = "";
-            for (uint32_t k = 1; k < SINK_REASON_COUNT; k++) {
-                add_name(allowed, sizeof(allowed), sink_reason_name(k));
-            }
-            char path[READER_PATH_SIZE];
-            (void)snprintf(path, sizeof(path), "stop_reasons[%zu]", i);
-            return reject_text(build, path, name, allowed);
-        }
-        build->config->facts.stop_reasons |= UINT64_C(1) << reason;
-    }
-    return ERR_OK;
-}
-
-static enum err find_oracle(struct build *build,
-                            const char *path,
-                            const char *name,
-                            const struct oracle_type **oracle)
-{
-    *oracle = oracle_by_name(bytes_of_text(name));
-    if (*oracle != NULL) {
-        return ERR_OK;
-    }
-    char allowed[320] = "";
-    for (size_t i = 0; i < oracle_type_count; i++) {
-        add_name(allowed, sizeof(allowed), oracle_types[i]->name);
-    }
-    return reject_text(build, path, name, allowed);
-}
-
-/* Whether a sink that declares a guarantee is judged by an oracle unless the file says otherwise. */
-static bool is_judged_by(const struct sink_type *sink, const char *oracle)
-{
-    static const struct {
-        const char *oracle;
-        uint8_t guarantee; /* from this one on; NONE: only when named */
-    } rules[] = {
-        {"effectively-once", SINK_EFFECTIVELY_ONCE},
-        {"exactly-once-write", SINK_EXACTLY_ONCE},
-        {"no-early-visibility", SINK_EXACTLY_ONCE},
-        {"staged-silence", SINK_EXACTLY_ONCE},
-        {"ownership", SINK_EXACTLY_ONCE},
-        {"identity-stable", SINK_EXACTLY_ONCE},
-        {"deadline-respected", SINK_EXACTLY_ONCE},
-        {"progress", SINK_GUARANTEE_NONE},
-        {"no-silent-loss", SINK_AT_LEAST_ONCE},
-    };
-    for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
-        if (strcmp(rules[i].oracle, oracle) == 0) {
-            return rules[i].guarantee != SINK_GUARANTEE_NONE &&
-                   sink->guarantee >= rules[i].guarantee;
-        }
-    }
-    return true;
-}
-
-static enum err build_oracles(struct build *build)
-{
-    struct run_config *config = build->config;
-    json_t *list = value_of(build, FIELD_ORACLES)->json;
-    for (size_t i = 0; list == NULL && i < oracle_type_count; i++) {
-        if (is_judged_by(config->job.sink, oracle_types[i]->name)) {
-            config->oracles[config->oracle_count] = oracle_types[i];
-            config->oracle_count++;
-        }
-    }
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        char path[READER_PATH_SIZE];
-        (void)snprintf(path, sizeof(path), "oracles[%zu]", i);
-        const struct oracle_type *oracle = NULL;
-        const char *name = json_string_value(json_array_get(list, i));
-        const enum err err = find_oracle(build, path, name, &oracle);
-        if (err != ERR_OK) {
-            return err;
-        }
-        for (uint32_t k = 0; k < config->oracle_count; k++) {
-            if (config->oracles[k] == oracle) {
-                return reject_text(build, path, name, "each oracle once");
-            }
-        }
-        config->oracles[config->oracle_count] = oracle;
-        config->oracle_count++;
-    }
-    return ERR_OK;
-}
-
-/* --- expectation, tape --------------------------------------------------------------------------- */
-
-static enum err build_expectation(struct build *build)
-{
-    struct scenario *scenario = build->scenario;
-    scenario->expectation = (uint8_t)number(build, FIELD_EXPECT);
-    scenario->default_seeds = number(build, FIELD_SEEDS);
-    const char *claim = (const char *)value_of(build, FIELD_CLAIM)->text.data;
-    const char *title = (const char *)value_of(build, FIELD_TITLE)->text.data;
-    const char *oracle = (const char *)value_of(build, FIELD_ORACLE)->text.data;
-    (void)snprintf(scenario->claim, sizeof(scenario->claim), "%s", claim);
-    (void)snprintf(scenario->title, sizeof(scenario->title), "%s", title);
-    (void)snprintf(scenario->expected_oracle, sizeof(scenario->expected_oracle), "%s", oracle);
-    const struct oracle_type *found = NULL;
-    return oracle[0] == '\0' ? ERR_OK : find_oracle(build, "oracle", oracle, &found);
-}
-
-static enum err build_tape(struct build *build)
-{
-    struct scenario *scenario = build->scenario;
-    const struct bytes text = value_of(build, FIELD_TAPE)->text;
-    scenario->strict_tape = flag(build, FIELD_STRICT_TAPE);
-    scenario->digest = number(build, FIELD_DIGEST);
-    scenario->has_tape = value_of(build, FIELD_TAPE)->given;
-    if (!scenario->has_tape) {
-        return ERR_OK;
-    }
-    uint32_t capacity = 1;
-    for (size_t i = 0; i < text.size; i++) {
-        capacity += text.data[i] == '\n' ? 1 : 0;
-    }
-    scenario->tape.capacity = capacity;
-    scenario->tape.entries =
-        scenario_take(build->reader->memory, capacity * sizeof(struct tape_entry));
-    if (scenario->tape.entries == NULL) {
-        return reader_out_of_memory(build->reader);
-    }
-    struct tape_header header = {0};
-    struct tape_fault fault = {0};
-    const enum err err =
-        tape_read_text(text, catalogue_registry(), &scenario->tape, &header, &fault);
-    if (err != ERR_OK) {
-        return reader_say(
-            build->reader, err, "tape", "line %" PRIu32 ": %s", fault.line, fault.message);
-    }
-    return ERR_OK;
 }
 
 /* --- all ----------------------------------------------------------------------------------------- */
@@ -680,15 +375,16 @@ static void build_facts(struct build *build, const struct wiring_windows *window
     struct run_config *config = build->config;
     config->facts.target_service = build->target;
     config->facts.dead_letter_service = build->dead_letter;
-    config->facts.keyed = flag(build, FIELD_SINK_EXTRACTOR);
-    config->facts.policy = (uint8_t)number(build, FIELD_POLICY);
-    config->facts.identity_changes_allowed = flag(build, FIELD_IDENTITY_CHANGES);
-    config->facts.restarts_after_heal = (uint32_t)number(build, FIELD_BUDGETS_RESTARTS);
-    config->profile = build->options->profile_given ? build->options->profile
-                                                    : (enum profile)number(build, FIELD_PROFILE);
-    config->race_window = number(build, FIELD_RACE_WINDOW);
-    config->events_max = number(build, FIELD_BUDGETS_EVENTS);
-    config->arena_soft_cap = (size_t)number(build, FIELD_BUDGETS_ARENA_BYTES);
+    config->facts.keyed = build_flag(build, FIELD_SINK_EXTRACTOR);
+    config->facts.policy = (uint8_t)build_number(build, FIELD_POLICY);
+    config->facts.identity_changes_allowed = build_flag(build, FIELD_IDENTITY_CHANGES);
+    config->facts.restarts_after_heal = (uint32_t)build_number(build, FIELD_BUDGETS_RESTARTS);
+    config->profile = build->options->profile_given
+                          ? build->options->profile
+                          : (enum profile)build_number(build, FIELD_PROFILE);
+    config->race_window = build_number(build, FIELD_RACE_WINDOW);
+    config->events_max = build_number(build, FIELD_BUDGETS_EVENTS);
+    config->arena_soft_cap = (size_t)build_number(build, FIELD_BUDGETS_ARENA_BYTES);
     config->registry = catalogue_registry();
     scenario_build_facts(build->fields, windows, config);
 }

@@ -134,8 +134,7 @@ reject_key(struct reader *reader, enum field_id object, const char *object_path,
                        "%s%s",
                        field->key,
                        field->type == FIELD_TYPE_DURATION ? "_ms" : "");
-        const char *const one[] = {name, NULL};
-        reader_list_names(one, allowed, sizeof(allowed));
+        reader_add_name(allowed, sizeof(allowed), name);
     }
     char path[READER_PATH_SIZE];
     key_path(object_path, key, path);

@@ -54,8 +54,7 @@ static enum err reject_key(struct reader *reader,
                        "%s%s",
                        table->options[i].key,
                        table->options[i].type == SINK_OPTION_DURATION ? "_ms" : "");
-        const char *const one[] = {name, NULL};
-        reader_list_names(one, allowed, sizeof(allowed));
+        reader_add_name(allowed, sizeof(allowed), name);
     }
     return reader_reject(reader,
                          ERR_INVALID,

@@ -4,7 +4,8 @@
  *   scenario_value.c   one JSON value to one typed value, and the line that says why not
  *   scenario_fields.c  the fields of fields.def: reading an object tree, documentation
  *   scenario_options.c options of a sink or model, by its own table
- *   scenario_build.c   from values to a run_config
+ *   scenario_build.c   from values to a run_config: parts, records, engine
+ *   scenario_judge.c   faults, judges, expectation, tape
  *   scenario_facts.c   windows, bounds and the judge's facts
  *   scenario.c         create, load, destroy
  */
@@ -69,6 +70,7 @@ void reader_seen(json_t *json, char seen[READER_SEEN_SIZE]);
 
 /* Append names to text of size capacity, separated by ", ", as far as they fit. */
 void reader_list_names(const char *const *names, char *text, size_t capacity);
+void reader_add_name(char *text, size_t capacity, const char *name);
 
 /* Parse JSON strictly: no key twice, no deep nesting. Messages count lines from first_line. The
  * caller gives *root back.

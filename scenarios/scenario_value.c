@@ -122,6 +122,12 @@ static enum err reject_type(struct reader *reader, const char *path, json_t *jso
     return reader_reject(reader, ERR_INVALID, path, seen, "%s", what);
 }
 
+void reader_add_name(char *text, size_t capacity, const char *name)
+{
+    const char *const one[] = {name, NULL};
+    reader_list_names(one, text, capacity);
+}
+
 /* --- JSON ---------------------------------------------------------------------------------------- */
 
 /* The deepest that any file of ours nests is 4. The parser recurses once per level, so what is

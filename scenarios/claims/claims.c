@@ -117,8 +117,7 @@ static enum err read_key(struct reader *reader,
             values->values[i].given = true;
             return reader_value(reader, &claim_fields[i], place, json, &values->values[i]);
         }
-        const char *const one[] = {claim_fields[i].key, NULL};
-        reader_list_names(one, allowed, sizeof(allowed));
+        reader_add_name(allowed, sizeof(allowed), claim_fields[i].key);
     }
     return reader_reject(reader, ERR_INVALID, place, "unknown key", "%s", allowed);
 }
