@@ -41,14 +41,29 @@ static const struct letters project_letters = {DIGITS | HYPHEN | PERIOD | COLON,
 static const struct letters plain_letters = {DIGITS | HYPHEN, LETTERS};
 static const struct letters task_letters = {DIGITS | HYPHEN, LETTERS | UNDERSCORE};
 
-/* One segment of a name: 1 to size_max characters of a set. */
+/* Eight of the characters that every set here has: digits, letters and the hyphen. */
+static bool is_plain_word(const uint8_t *data)
+{
+    const uint64_t word = bytes_word(data);
+    const uint64_t lower = word | BYTES_WORD_ONES * 0x20; /* makes no letter of what is none */
+    const uint64_t good = bytes_word_between(word, '0', '9') | bytes_word_between(word, '-', '-') |
+                          bytes_word_between(lower, 'a', 'z');
+    return (good & ~word) == BYTES_WORD_HIGH;
+}
+
+/* One segment of a name: 1 to size_max characters of a set. Most are plain, and long ones should not
+ * take long. */
 static bool segment_is_valid(struct bytes segment, size_t size_max, struct letters letters)
 {
     uint64_t all = 1;
     if (segment.size == 0 || segment.size > size_max) {
         return false;
     }
-    for (size_t i = 0; i < segment.size; i++) {
+    size_t plain = 0;
+    while (segment.size - plain >= BYTES_WORD_SIZE && is_plain_word(segment.data + plain)) {
+        plain += BYTES_WORD_SIZE;
+    }
+    for (size_t i = plain; i < segment.size; i++) {
         const uint8_t letter = segment.data[i];
         const uint64_t half = letter < 64 ? letters.low : letters.high;
         all &= letter < 128 ? half >> (letter & 63) : 0;

@@ -61,7 +61,8 @@ struct committer {
     /* COMMITTING */
     const struct sink_commit_request *commit; /* the host's */
     uint32_t commit_count;
-    uint32_t next; /* first that has not been opened */
+    uint32_t next;    /* first that has not been opened */
+    size_t view_size; /* of each task of the commit; 0 when they differ */
     uint32_t open_count;
     uint8_t message[MESSAGE_SIZE];
 };
@@ -361,6 +362,16 @@ static void fail_envelope(const struct step *step, uint32_t index, const char *w
     fail(step, SINK_REASON_STATE, NULL, byte_writer_view(&message));
 }
 
+/* Tasks are measured as they are validated; most commits need to remember one size. */
+static void note_view_size(struct committer *committer, uint32_t index, size_t view_size)
+{
+    if (index == 0) {
+        committer->view_size = view_size;
+    } else if (committer->view_size != view_size) {
+        committer->view_size = 0;
+    }
+}
+
 /* Section 4.5 step 0: nothing is sent unless all envelopes are good. */
 static bool validate_all(const struct step *step)
 {
@@ -380,6 +391,7 @@ static bool validate_all(const struct step *step)
             fail_envelope(step, i, "its origin and name_retention exceed what time can hold");
             return false;
         }
+        note_view_size(committer, i, envelope.view_size);
     }
     return true;
 }
@@ -398,16 +410,22 @@ static void begin_commit(const struct step *step, const struct sink_event *event
     }
 }
 
+static size_t view_size_of(const struct committer *committer, struct bytes task)
+{
+    size_t view_size = committer->view_size;
+    if (view_size == 0) {
+        const enum err err = port_view_size(&cloudtasks_task_message, task, &view_size);
+        CHECK(err == ERR_OK);
+    }
+    return view_size;
+}
+
 /* Open the next envelope of the commit and make it ready. */
 static void open_next(const struct step *step)
 {
     struct committer *committer = step->committer;
-    struct envelope envelope;
-    size_t view_size = 0;
-    enum err err = envelope_decode(committer->commit[committer->next].data, &envelope);
-    CHECK(err == ERR_OK);
-    err = port_view_size(&cloudtasks_task_message, envelope.task, &view_size);
-    CHECK(err == ERR_OK);
+    const struct envelope envelope = envelope_read(committer->commit[committer->next].data);
+    const size_t view_size = view_size_of(committer, envelope.task);
     const size_t size = sizeof(struct open_envelope) + view_size;
     struct open_envelope *open = allocator_take(committer->allocator, size);
     if (open == NULL) {

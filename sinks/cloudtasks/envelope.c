@@ -77,9 +77,8 @@ static struct bytes read_part(struct byte_reader *reader, bool *fits)
     return byte_reader_bytes(reader, *fits ? size : 0);
 }
 
-static enum err check_contents(const struct envelope *envelope)
+static enum err check_contents(struct envelope *envelope)
 {
-    size_t view_size = 0;
     if (!bytes_is_utf8(envelope->queue) || envelope->deadline_ms <= envelope->origin_ms ||
         envelope->deadline_ms > ENVELOPE_MS_MAX) {
         return ERR_INVALID;
@@ -87,15 +86,37 @@ static enum err check_contents(const struct envelope *envelope)
     if (!identity_name_is_valid(envelope->queue, envelope->name)) {
         return ERR_INVALID;
     }
-    return port_view_size(&cloudtasks_task_message, envelope->task, &view_size) == ERR_OK
+    return port_view_size(&cloudtasks_task_message, envelope->task, &envelope->view_size) == ERR_OK
                ? ERR_OK
                : ERR_INVALID;
+}
+
+/* The parts of a frame of our version, up to the checksum. */
+static enum err read_parts(struct byte_reader *reader, struct envelope *envelope)
+{
+    bool fits = true;
+    const uint32_t magic = byte_reader_u32_be(reader);
+    if (!reader->failed && magic != ENVELOPE_MAGIC) {
+        return ERR_CORRUPT;
+    }
+    envelope->queue = read_part(reader, &fits);
+    if (!reader->failed && !fits) {
+        return ERR_INVALID;
+    }
+    envelope->origin_ms = byte_reader_u64_be(reader);
+    envelope->deadline_ms = byte_reader_u64_be(reader);
+    envelope->task = read_part(reader, &fits);
+    if (!reader->failed && !fits) {
+        return ERR_INVALID;
+    }
+    envelope->name = name_of(envelope->task);
+    return ERR_OK;
 }
 
 enum err envelope_decode(struct bytes source, struct envelope *envelope)
 {
     struct byte_reader reader;
-    bool fits = true;
+    struct envelope found = {0};
     byte_reader_init(&reader, source);
     const uint32_t version = byte_reader_u32_be(&reader);
     if (reader.failed) {
@@ -104,20 +125,9 @@ enum err envelope_decode(struct bytes source, struct envelope *envelope)
     if (version != ENVELOPE_VERSION) {
         return ERR_VERSION;
     }
-    const uint32_t magic = byte_reader_u32_be(&reader);
-    if (!reader.failed && magic != ENVELOPE_MAGIC) {
-        return ERR_CORRUPT;
-    }
-    struct envelope found = {0};
-    found.queue = read_part(&reader, &fits);
-    if (!reader.failed && !fits) {
-        return ERR_INVALID;
-    }
-    found.origin_ms = byte_reader_u64_be(&reader);
-    found.deadline_ms = byte_reader_u64_be(&reader);
-    found.task = read_part(&reader, &fits);
-    if (!reader.failed && !fits) {
-        return ERR_INVALID;
+    enum err err = read_parts(&reader, &found);
+    if (err != ERR_OK) {
+        return err;
     }
     const size_t frame_size = reader.offset - ENVELOPE_VERSION_SIZE;
     const uint32_t checksum = byte_reader_u32_be(&reader);
@@ -128,10 +138,22 @@ enum err envelope_decode(struct bytes source, struct envelope *envelope)
     if (byte_reader_left(&reader) != 0 || checksum != digest_checksum(frame)) {
         return ERR_CORRUPT;
     }
-    found.name = name_of(found.task);
-    const enum err err = check_contents(&found);
+    err = check_contents(&found);
     if (err == ERR_OK) {
         *envelope = found;
     }
     return err;
+}
+
+struct envelope envelope_read(struct bytes source)
+{
+    struct byte_reader reader;
+    struct envelope found = {0};
+    byte_reader_init(&reader, source);
+    const uint32_t version = byte_reader_u32_be(&reader);
+    const enum err err = read_parts(&reader, &found);
+    CHECK(version == ENVELOPE_VERSION);
+    CHECK(err == ERR_OK);
+    CHECK(!reader.failed);
+    return found;
 }

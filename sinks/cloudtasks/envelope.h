@@ -28,6 +28,7 @@ struct envelope {
     uint64_t deadline_ms; /* no attempt is sent from here on */
     struct bytes task;    /* wire form; points into the source */
     struct bytes name;    /* of the task; points into task */
+    size_t view_size;     /* of the task, by port_view_size */
 };
 
 /* Size of the wire form of a task with this name in front of its nameless payload. */
@@ -51,5 +52,9 @@ struct bytes envelope_encode(const struct envelope_parts *parts, uint8_t *data);
 /* ERR_OK, ERR_TRUNCATED, ERR_VERSION, ERR_CORRUPT (magic, checksum, bytes behind the end) or
  * ERR_INVALID (sizes, UTF-8, deadline not after origin, a task that is none or has a wrong name). */
 MUST_USE enum err envelope_decode(struct bytes source, struct envelope *envelope);
+
+/* Find the parts of an envelope that envelope_decode has accepted, without judging them again.
+ * view_size is left 0. */
+struct envelope envelope_read(struct bytes source);
 
 #endif

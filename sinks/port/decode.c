@@ -30,15 +30,15 @@ static inline struct decode_frame frame_of(const struct port_message *message, s
         .message = message, .position = source.data, .end = source.data + source.size};
 }
 
-static enum err read_long_varint(struct decode_frame *frame, uint64_t *value)
+static enum err read_long_varint(const uint8_t **position, const uint8_t *end, uint64_t *value)
 {
     uint64_t result = 0;
     for (uint32_t shift = 0; shift < 70; shift += VARINT_BITS) {
-        if (frame->position == frame->end) {
+        if (*position == end) {
             return ERR_TRUNCATED;
         }
-        const uint8_t byte = *frame->position;
-        frame->position++;
+        const uint8_t byte = **position;
+        *position += 1;
         if (shift == 63 && byte > 1) {
             return ERR_INVALID;
         }
@@ -51,15 +51,21 @@ static enum err read_long_varint(struct decode_frame *frame, uint64_t *value)
     return ERR_INVALID;
 }
 
-/* Most varints are one byte long. */
+/* Most varints are one byte long. The others are read by way of copies, so that a frame may stay in
+ * registers. */
 static inline enum err read_varint(struct decode_frame *frame, uint64_t *value)
 {
-    if (UNLIKELY(frame->position == frame->end || *frame->position >= 0x80)) {
-        return read_long_varint(frame, value);
+    if (LIKELY(frame->position != frame->end && *frame->position < 0x80)) {
+        *value = *frame->position;
+        frame->position++;
+        return ERR_OK;
     }
-    *value = *frame->position;
-    frame->position++;
-    return ERR_OK;
+    const uint8_t *position = frame->position;
+    uint64_t number = 0;
+    const enum err err = read_long_varint(&position, frame->end, &number);
+    frame->position = position;
+    *value = number;
+    return err;
 }
 
 static inline enum err read_delimited(struct decode_frame *frame, struct bytes *value)
@@ -141,33 +147,70 @@ static inline enum err check_scalar(struct decode_frame *frame, const struct por
                : ERR_OK;
 }
 
-/* Check one field and add its size. If it is a message, *inner is its source, else data is NULL. */
-static inline enum err measure_field(struct decode_frame *frame,
-                                     const struct port_field **field,
-                                     struct bytes *inner,
-                                     struct block_size *size)
+/* Check the content of a field that is no message, and add its size. */
+static inline enum err
+check_content(struct decode_frame *frame, const struct port_field *field, struct block_size *size)
 {
-    enum err err = read_tag(frame, field);
-    if (err == ERR_OK) {
-        err = note_seen(frame, *field, size);
+    struct bytes content = {0};
+    if (field_is_scalar(field)) {
+        return check_scalar(frame, field);
     }
+    const enum err err = read_delimited(frame, &content);
     if (err != ERR_OK) {
         return err;
     }
-    if (field_is_scalar(*field)) {
-        return check_scalar(frame, *field);
+    size->bytes += content.size;
+    return field->type == PORT_BYTES || bytes_is_utf8(content) ? ERR_OK : ERR_INVALID;
+}
+
+/* Check fields up to the next message, which is given, or the end, where *field is NULL. */
+static enum err
+measure_fields(struct decode_frame *frame, const struct port_field **field, struct block_size *size)
+{
+    struct decode_frame at = *frame;
+    struct block_size sum = *size;
+    const struct port_field *found = NULL;
+    while (at.position != at.end) {
+        enum err err = read_tag(&at, &found);
+        if (err == ERR_OK) {
+            err = note_seen(&at, found, &sum);
+        }
+        if (err == ERR_OK && field_is_nested(found)) {
+            break;
+        }
+        if (err == ERR_OK) {
+            err = check_content(&at, found, &sum);
+        }
+        if (err != ERR_OK) {
+            return err;
+        }
+        found = NULL;
     }
-    err = read_delimited(frame, inner);
-    if (err != ERR_OK || field_is_nested(*field)) {
-        return err;
+    *field = found;
+    *frame = at;
+    *size = sum;
+    return ERR_OK;
+}
+
+/* Begin a message, whose frame is the next one. */
+static inline enum err
+begin_message(struct decode_frame *frame, const struct port_field *field, struct block_size *size)
+{
+    struct bytes source = {0};
+    const enum err err = read_delimited(frame, &source);
+    if (err == ERR_OK) {
+        frame[1] = frame_of(field->message, source);
+        block_size_add(size, field->message);
     }
-    size->bytes += inner->size;
-    const bool is_good = (*field)->type == PORT_BYTES || bytes_is_utf8(*inner);
-    inner->data = NULL;
-    return is_good ? ERR_OK : ERR_INVALID;
+    return err;
 }
 
 /* Within a message whose size is stated, an early end is a contradiction. */
+static enum err err_at(uint32_t depth, enum err err)
+{
+    return depth > 0 && err == ERR_TRUNCATED ? ERR_INVALID : err;
+}
+
 static enum err
 measure(const struct port_message *message, struct bytes source, struct block_size *size)
 {
@@ -182,28 +225,26 @@ measure(const struct port_message *message, struct bytes source, struct block_si
     frames[0] = frame_of(message, source);
     block_size_add(size, message);
     for (;;) {
-        struct decode_frame *frame = &frames[depth];
         const struct port_field *field = NULL;
-        struct bytes inner = {0};
-        if (frame->position == frame->end) {
+        enum err err = measure_fields(&frames[depth], &field, size);
+        if (err != ERR_OK) {
+            return err_at(depth, err);
+        }
+        if (field == NULL) {
             if (depth == 0) {
                 return ERR_OK;
             }
             depth--;
             continue;
         }
-        const enum err err = measure_field(frame, &field, &inner, size);
+        if (depth == PORT_NESTING_MAX) {
+            return ERR_INVALID;
+        }
+        err = begin_message(&frames[depth], field, size);
         if (err != ERR_OK) {
-            return depth > 0 && err == ERR_TRUNCATED ? ERR_INVALID : err;
+            return err_at(depth, err);
         }
-        if (inner.data != NULL) {
-            if (depth == PORT_NESTING_MAX) {
-                return ERR_INVALID;
-            }
-            depth++;
-            frames[depth] = frame_of(field->message, inner);
-            block_size_add(size, field->message);
-        }
+        depth++;
     }
 }
 
@@ -326,6 +367,23 @@ static inline void build_bytes(struct building *building,
     }
 }
 
+/* Build fields up to the next message, which is returned, or the end: NULL. */
+static const struct port_field *build_fields(struct building *building, struct decode_frame *frame)
+{
+    while (frame->position != frame->end) {
+        const struct port_field *field = next_field(frame);
+        if (field_is_nested(field)) {
+            return field;
+        }
+        if (field_is_scalar(field)) {
+            field_set_scalar(field, frame->value, next_scalar(frame));
+        } else {
+            build_bytes(building, frame, field, next_delimited(frame));
+        }
+    }
+    return NULL;
+}
+
 /* Build what has been validated and measured. */
 static void
 build(struct building *building, const struct port_message *message, struct bytes source)
@@ -338,27 +396,18 @@ build(struct building *building, const struct port_message *message, struct byte
     frames[0].value = begin_value(building, message);
     for (;;) {
         struct decode_frame *frame = &frames[depth];
-        if (frame->position == frame->end) {
+        const struct port_field *field = build_fields(building, frame);
+        if (field == NULL) {
             if (depth == 0) {
                 return;
             }
             depth--;
             continue;
         }
-        const struct port_field *field = next_field(frame);
-        if (field_is_scalar(field)) {
-            field_set_scalar(field, frame->value, next_scalar(frame));
-            continue;
-        }
-        const struct bytes inner = next_delimited(frame);
-        if (!field_is_nested(field)) {
-            build_bytes(building, frame, field, inner);
-            continue;
-        }
         CHECK(depth < PORT_NESTING_MAX);
+        frame[1] = frame_of(field->message, next_delimited(frame));
+        frame[1].value = build_message(building, frame, field);
         depth++;
-        frames[depth] = frame_of(field->message, inner);
-        frames[depth].value = build_message(building, frame, field);
     }
 }
 

@@ -17,85 +17,109 @@ enum walk_kind {
     WALK_FIELD, /* any field but a message or a list of messages; also one that is absent */
     WALK_ENTER, /* a message, or one of a list */
     WALK_LEAVE,
+    WALK_ABSENT, /* passed a message that is not there, or an empty list */
 };
 
 struct walk_frame {
     const struct port_field *next;
     const struct port_field *end;
     const uint8_t *value;
-    uint32_t item; /* within a list, or 1 after a message */
+    uint32_t item; /* of the list at next */
 };
 
 struct walk {
     const struct port_field *field; /* what FIELD and ENTER are about */
-    struct walk_frame *frame;       /* the innermost */
-    struct walk_frame frames[PORT_FRAMES_MAX];
+    uint32_t item;                  /* ENTER: the how manieth of a list, from 1 */
+    uint32_t depth;
+    struct walk_frame at; /* the innermost message */
+    struct walk_frame parents[PORT_NESTING_MAX];
 };
 
-static inline void
-walk_begin(struct walk_frame *frame, const struct port_message *message, const void *value)
+static inline struct walk_frame frame_of(const struct port_message *message, const void *value)
 {
-    frame->next = message->fields;
-    frame->end = message->fields + message->field_count;
-    frame->value = value;
-    frame->item = 0;
+    return (struct walk_frame){message->fields, message->fields + message->field_count, value, 0};
 }
 
 static inline void
 walk_init(struct walk *walk, const struct port_message *message, const void *value)
 {
     walk->field = NULL;
-    walk->frame = walk->frames;
-    walk_begin(walk->frame, message, value);
+    walk->item = 0;
+    walk->depth = 0;
+    walk->at = frame_of(message, value);
 }
 
-static inline uint32_t walk_depth(const struct walk *walk)
+/* Pass the next field and return it; NULL when a message, a list of them or the end comes next. */
+static inline const struct port_field *walk_field(struct walk *walk)
 {
-    return (uint32_t)(walk->frame - walk->frames);
-}
-
-/* The message that a message or list field comes to next, or NULL when it has no more. */
-static inline const void *next_message(const struct walk_frame *frame)
-{
-    if (LIKELY(frame->next->type == PORT_MESSAGE)) {
-        return frame->item == 0 ? field_message(frame->next, frame->value) : NULL;
+    const struct port_field *field = walk->at.next;
+    if (field == walk->at.end || field_is_nested(field)) {
+        return NULL;
     }
-    const struct port_list list = field_list(frame->next, frame->value);
-    return frame->item < list.count ? list.items[frame->item] : NULL;
+    walk->at.next++;
+    return field;
 }
 
-static inline enum walk_kind walk_next(struct walk *walk)
+/* The next message of the list that the walk is at, and past the list with its last one. */
+static inline const void *take_item(struct walk *walk)
 {
-    for (;;) {
-        struct walk_frame *frame = walk->frame;
-        if (frame->next == frame->end) {
-            if (frame == walk->frames) {
-                return WALK_END;
-            }
-            walk->frame--;
-            return WALK_LEAVE;
+    struct walk_frame *at = &walk->at;
+    const struct port_list list = field_list(at->next, at->value);
+    const void *message = at->item < list.count ? list.items[at->item] : NULL;
+    at->item++;
+    walk->item = at->item;
+    if (at->item >= list.count) {
+        at->item = 0;
+        at->next++;
+    }
+    return message;
+}
+
+static inline const void *take_message(struct walk *walk)
+{
+    if (walk->at.next->type == PORT_LIST) {
+        return take_item(walk);
+    }
+    walk->at.next++;
+    return field_message(walk->field, walk->at.value);
+}
+
+/* After walk_field gave NULL: enter the next message, leave this one, or pass what is absent. */
+static inline enum walk_kind walk_turn(struct walk *walk)
+{
+    if (walk->at.next == walk->at.end) {
+        if (walk->depth == 0) {
+            return WALK_END;
         }
-        walk->field = frame->next;
-        if (!field_is_nested(frame->next)) {
-            frame->next++;
+        walk->depth--;
+        walk->at = walk->parents[walk->depth];
+        return WALK_LEAVE;
+    }
+    walk->field = walk->at.next;
+    const void *message = take_message(walk);
+    if (message == NULL) {
+        return WALK_ABSENT;
+    }
+    CHECK(walk->depth < PORT_NESTING_MAX);
+    walk->parents[walk->depth] = walk->at;
+    walk->depth++;
+    walk->at = frame_of(walk->field->message, message);
+    return WALK_ENTER;
+}
+
+/* One step of any kind but WALK_ABSENT. */
+static enum walk_kind walk_next(struct walk *walk)
+{
+    enum walk_kind kind = WALK_ABSENT;
+    while (kind == WALK_ABSENT) {
+        const struct port_field *field = walk_field(walk);
+        if (field != NULL) {
+            walk->field = field;
             return WALK_FIELD;
         }
-        const void *message = next_message(frame);
-        if (message != NULL) {
-            CHECK(frame < walk->frames + PORT_NESTING_MAX);
-            frame->item++;
-            walk->frame++;
-            walk_begin(walk->frame, walk->field->message, message);
-            return WALK_ENTER;
-        }
-        frame->item = 0;
-        frame->next++;
+        kind = walk_turn(walk);
     }
-}
-
-static inline const uint8_t *walk_value(const struct walk *walk)
-{
-    return walk->frame->value;
+    return kind;
 }
 
 /* --- encoding ---------------------------------------------------------------------------------- */
@@ -145,17 +169,17 @@ size_t port_encoded_size(const struct port_message *message, const void *value)
         case WALK_END:
             return sizes[0];
         case WALK_FIELD:
-            sizes[walk_depth(&walk)] += field_size(walk.field, walk_value(&walk));
+            sizes[walk.depth] += field_size(walk.field, walk.at.value);
             break;
         case WALK_ENTER:
-            sizes[walk_depth(&walk)] = 0;
-            entered[walk_depth(&walk)] = walk.field;
+            sizes[walk.depth] = 0;
+            entered[walk.depth] = walk.field;
             break;
-        case WALK_LEAVE: {
-            const uint32_t left = walk_depth(&walk) + 1;
-            sizes[left - 1] += delimited_size(entered[left], sizes[left]);
+        case WALK_LEAVE:
+            sizes[walk.depth] += delimited_size(entered[walk.depth + 1], sizes[walk.depth + 1]);
             break;
-        }
+        case WALK_ABSENT:
+            UNREACHABLE();
         }
     }
 }
@@ -201,14 +225,16 @@ void port_encode(const struct port_message *message, const void *value, struct b
         case WALK_END:
             return;
         case WALK_FIELD:
-            write_field(walk.field, walk_value(&walk), writer);
+            write_field(walk.field, walk.at.value, writer);
             break;
         case WALK_ENTER:
             byte_writer_varint(writer, field_tag(walk.field));
-            byte_writer_varint(writer, port_encoded_size(walk.field->message, walk_value(&walk)));
+            byte_writer_varint(writer, port_encoded_size(walk.field->message, walk.at.value));
             break;
         case WALK_LEAVE:
             break;
+        case WALK_ABSENT:
+            UNREACHABLE();
         }
     }
 }
@@ -245,22 +271,21 @@ size_t port_clone_size(const struct port_message *message, const void *value)
 {
     struct block_size size = {0};
     struct walk walk;
+    enum walk_kind kind = WALK_ENTER;
     walk_init(&walk, message, value);
     block_size_add(&size, message);
-    for (;;) {
-        switch (walk_next(&walk)) {
-        case WALK_END:
-            return size.structs + size.bytes;
-        case WALK_FIELD:
-            add_contents(&size, walk.field, walk_value(&walk));
-            break;
-        case WALK_ENTER:
+    while (kind != WALK_END) {
+        const struct port_field *field = walk_field(&walk);
+        if (field != NULL) {
+            add_contents(&size, field, walk.at.value);
+            continue;
+        }
+        kind = walk_turn(&walk);
+        if (kind == WALK_ENTER) {
             add_message(&size, walk.field);
-            break;
-        case WALK_LEAVE:
-            break;
         }
     }
+    return size.structs + size.bytes;
 }
 
 static void clone_texts(struct block *block, const struct port_field *field, uint8_t *copy)
@@ -312,10 +337,9 @@ list_place(struct block *block, const struct port_field *field, uint8_t *copy, u
 static inline uint8_t *clone_message(struct block *block, const struct walk *walk, uint8_t *parent)
 {
     const struct port_field *field = walk->field;
-    uint8_t *place = field->type == PORT_MESSAGE
-                         ? parent + field->offset
-                         : list_place(block, field, parent, walk->frame[-1].item);
-    uint8_t *copy = clone_struct(block, field->message, walk->frame->value);
+    uint8_t *place = field->type == PORT_MESSAGE ? parent + field->offset
+                                                 : list_place(block, field, parent, walk->item);
+    uint8_t *copy = clone_struct(block, field->message, walk->at.value);
     const void *pointer = copy;
     memcpy(place, &pointer, sizeof(pointer));
     return copy;
@@ -328,26 +352,26 @@ void *port_clone_into(const struct port_message *message,
 {
     struct block block = block_of(memory, memory_size);
     uint8_t *copies[PORT_FRAMES_MAX];
-    uint8_t **copy = copies; /* of the innermost message */
     struct walk walk;
+    enum walk_kind kind = WALK_ENTER;
     walk_init(&walk, message, value);
-    *copy = clone_struct(&block, message, value);
-    for (;;) {
-        switch (walk_next(&walk)) {
-        case WALK_END:
-            return memory;
-        case WALK_FIELD:
-            clone_field(&block, walk.field, *copy);
-            break;
-        case WALK_ENTER:
-            copy[1] = clone_message(&block, &walk, *copy);
-            copy++;
-            break;
-        case WALK_LEAVE:
-            copy--;
-            break;
+    uint8_t *copy = clone_struct(&block, message, value); /* of the innermost message */
+    copies[0] = copy;
+    while (kind != WALK_END) {
+        const struct port_field *field = walk_field(&walk);
+        if (field != NULL) {
+            clone_field(&block, field, copy);
+            continue;
+        }
+        kind = walk_turn(&walk);
+        if (kind == WALK_ENTER) {
+            copy = clone_message(&block, &walk, copy);
+            copies[walk.depth] = copy;
+        } else if (kind == WALK_LEAVE) {
+            copy = copies[walk.depth];
         }
     }
+    return memory;
 }
 
 /* --- equality and digest ----------------------------------------------------------------------- */
@@ -396,8 +420,7 @@ bool port_equal(const struct port_message *message, const void *a, const void *b
         if (walk_a.field != walk_b.field) {
             return false;
         }
-        if (kind == WALK_FIELD &&
-            !field_equal(walk_a.field, walk_value(&walk_a), walk_value(&walk_b))) {
+        if (kind == WALK_FIELD && !field_equal(walk_a.field, walk_a.at.value, walk_b.at.value)) {
             return false;
         }
     }
@@ -437,20 +460,20 @@ uint64_t port_digest(const struct port_message *message, const void *value)
 {
     uint64_t digest = 0;
     struct walk walk;
+    enum walk_kind kind = WALK_ENTER;
     walk_init(&walk, message, value);
-    for (;;) {
-        switch (walk_next(&walk)) {
-        case WALK_END:
-            return digest;
-        case WALK_FIELD:
-            digest = fold_field(digest, walk.field, walk_value(&walk));
-            break;
-        case WALK_ENTER:
+    while (kind != WALK_END) {
+        const struct port_field *field = walk_field(&walk);
+        if (field != NULL) {
+            digest = fold_field(digest, field, walk.at.value);
+            continue;
+        }
+        kind = walk_turn(&walk);
+        if (kind == WALK_ENTER) {
             digest = digest_fold(digest, (uint64_t)walk.field->number << 32 | WALK_ENTER);
-            break;
-        case WALK_LEAVE:
+        } else if (kind == WALK_LEAVE) {
             digest = digest_fold(digest, UINT64_C(1) << 63 | WALK_LEAVE);
-            break;
         }
     }
+    return digest;
 }
