@@ -174,26 +174,24 @@ static enum status run_all(struct session *session, struct scenario **scenarios)
     const struct options *options = session->options;
     const size_t count = options->argument_count;
     struct report_run *runs = text_memory(&session->texts, count, sizeof *runs);
-    struct job *job = text_memory(&session->texts, 1, sizeof *job);
     enum status status = STATUS_OK;
     size_t done = 0;
     for (size_t i = 0; i < count; i++) {
-        *job = (struct job){
-            .session = session,
-            .word = options->arguments[i],
+        /* Too large for the stack. */
+        struct job *job = text_memory(&session->texts, 1, sizeof *job);
+        job->session = session;
+        job->word = options->arguments[i];
+        job->scenario = scenarios[i];
+        job->run = &runs[done];
+        job->sweep_options = (struct sweep_options){
             .scenario = scenarios[i],
-            .run = &runs[done],
-            .sweep_options =
-                {
-                    .scenario = scenarios[i],
-                    .seeds = seeds_of(options, scenarios[i]),
-                    .shard = options->shard,
-                    .jobs = options->jobs,
-                    .duration = options->duration / count,
-                    .hang_after = options->hang_after,
-                    .stop_oracles = stop_oracles(options->stop_at),
-                    .tape = runs_its_tape(options, scenarios[i]),
-                },
+            .seeds = seeds_of(options, scenarios[i]),
+            .shard = options->shard,
+            .jobs = options->jobs,
+            .duration = options->duration / count,
+            .hang_after = options->hang_after,
+            .stop_oracles = stop_oracles(options->stop_at),
+            .tape = runs_its_tape(options, scenarios[i]),
         };
         const enum status one = run_one(job);
         status = status_worse(status, one);
@@ -207,7 +205,7 @@ enum status command_run(const struct options *options)
     struct session session;
     enum status status = session_open(&session, options);
     struct scenario **scenarios =
-        text_memory(&session.texts, options->argument_count, sizeof *scenarios);
+        text_memory(&session.texts, options->argument_count, sizeof(void *));
     if (status == STATUS_OK) {
         status = load_all(&session, scenarios);
     }
