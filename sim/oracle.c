@@ -52,17 +52,17 @@ void judge_init(struct judge *judge,
     judge->oracle_count = type_count;
     judge->ledger = arena_take(world->arena, sizeof(*judge->ledger));
     ledger_init(judge->ledger, world->arena, log, store, facts);
-    for (uint8_t oracle = 0; oracle < type_count; oracle++) {
+    for (uint32_t oracle = 0; oracle < type_count; oracle++) {
         const struct oracle_type *type = types[oracle];
         judge->types[oracle] = type;
-        judge->current = oracle;
+        judge->current = narrow_u8(oracle);
         if (type->state_size > 0) {
             judge->states[oracle] = arena_take_zeroed(world->arena, type->state_size);
         }
         if (type->init != NULL) {
             type->init(judge->states[oracle], judge);
         }
-        subscribe(judge, oracle);
+        subscribe(judge, judge->current);
     }
     journal_listen(world->journal, judge, judge_entry);
 }
@@ -71,8 +71,8 @@ void judge_heal(struct judge *judge)
 {
     judge->healed = true;
     judge->healed_at = world_now(judge->world);
-    for (uint8_t oracle = 0; oracle < judge->oracle_count; oracle++) {
-        judge->current = oracle;
+    for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
+        judge->current = narrow_u8(oracle);
         if (judge->types[oracle]->at_heal != NULL) {
             judge->types[oracle]->at_heal(judge->states[oracle], judge);
         }
@@ -126,8 +126,8 @@ void judge_end(struct judge *judge, enum run_end end)
     if (end != RUN_END_LIMIT) {
         ledger_settle(judge->ledger, end == RUN_END_COMPLETE);
     }
-    for (uint8_t oracle = 0; oracle < judge->oracle_count; oracle++) {
-        judge->current = oracle;
+    for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
+        judge->current = narrow_u8(oracle);
         if (end == RUN_END_LIMIT) {
             judge_inconclusive(judge, POSITION_END, "the run hit a limit before its end");
         } else if (judge->types[oracle]->at_end != NULL) {
@@ -190,7 +190,7 @@ void judge_inconclusive(struct judge *judge, uint32_t position, const char *form
 uint64_t judge_digest(const struct judge *judge)
 {
     uint64_t digest = digest_fold(0, judge->end);
-    for (uint8_t oracle = 0; oracle < judge->oracle_count; oracle++) {
+    for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
         const struct finding *finding = &judge->findings[oracle];
         digest = digest_fold(digest, finding->verdict);
         digest = digest_fold(digest, finding->position);
