@@ -149,7 +149,8 @@ build/%/sinkproof: build/%/product $$(call objects,$$*,$$(PRODUCT))
 build/sinkproof: build/release/sinkproof
 	$(quiet)ln -f $< $@
 
--include $(shell find build -name '*.d' 2>/dev/null)
+# The trees of mutants under build/mutants/ are projects of their own.
+-include $(shell find build -path build/mutants -prune -o -name '*.d' -print 2>/dev/null)
 
 .PHONY: release debug clang asan fuzz pattern
 release: build/sinkproof ## build/sinkproof: gcc -O2 (the default target)
@@ -252,13 +253,16 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 
 # --- Gates that run what was built -------------------------------------------------------------
 
-.PHONY: matrix quick regress mutants determinism fuzz-smoke coverage cross memcheck bench
-matrix: build/sinkproof ## every claim at the quick budget
+.PHONY: matrix matrix-full quick regress mutants determinism fuzz-smoke coverage cross memcheck bench
+matrix: build/sinkproof ## every claim at the quick budget: 2,000 counted seeds
 	build/sinkproof matrix --quick
+
+matrix-full: build/sinkproof ## every claim at the full budget: 20,000 counted seeds
+	build/sinkproof matrix --json build/matrix.json
 
 DETERMINISM_BINARIES := $(DETERMINISM_VARIANTS:%=build/%/sinkproof)
 quick: build/sinkproof $(DETERMINISM_BINARIES) ## the gates that run scenarios, at their fastest
-	tools/quick
+	tools/quick $(DETERMINISM_VARIANTS)
 
 REGRESSIONS := $(sort $(shell find scenarios/regress -name '*.json' 2>/dev/null))
 regress: build/sinkproof ## every minimised tape of a bug that was fixed
@@ -299,13 +303,14 @@ bench: build/sinkproof ## speed against the reference loops
 TEST_STEPS := format-check headers unit symbols quick
 CHECK_STEPS := format-check headers fences symbols unit matrix mutants regress determinism \
     fuzz-smoke tidy cppcheck coverage
+FULL_STEPS := $(CHECK_STEPS:matrix=matrix-full) cross memcheck
 
 .PHONY: run test check check-full install clean help
 run: ## install what is missing, build, show the guarantees and a planted bug found
 	tools/setup run
 	+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) release
 	build/sinkproof matrix --quick
-	$(if $(wildcard tools/demo),tools/demo)
+	tools/demo
 
 test: ## install what is missing, build, and run the fast part of the gates
 	+@MAKE="$(MAKE)" tools/gates setup:test release $(TEST_STEPS)
@@ -313,9 +318,8 @@ test: ## install what is missing, build, and run the fast part of the gates
 check: ## install what is missing and run all gates
 	+@MAKE="$(MAKE)" tools/gates setup:full release $(CHECK_STEPS)
 
-check-full: ## the same with long budgets, cross builds and valgrind
-	+@MAKE="$(MAKE)" tools/gates N=20000 FUZZ_SECONDS=120 setup:full release $(CHECK_STEPS) \
-	    cross memcheck
+check-full: ## the same with long budgets (20,000 seeds per claim), cross builds and valgrind
+	+@MAKE="$(MAKE)" tools/gates N=20000 FUZZ_SECONDS=120 setup:full release $(FULL_STEPS)
 
 install: build/sinkproof ## under PREFIX=/usr/local: the binary, and the headers for your sinks
 	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/sinkproof
