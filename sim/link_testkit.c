@@ -19,9 +19,9 @@ static const struct port_field total_fields[] = {
     {2, offsetof(struct toy_total, note), PORT_TEXT, "note", NULL},
 };
 static const struct port_message add_message = {
-    "Add", sizeof(struct toy_add), add_fields, ARRAY_COUNT(add_fields)};
+    "Add", sizeof(struct toy_add), add_fields, ARRAY_COUNT(add_fields), false};
 static const struct port_message total_message = {
-    "Total", sizeof(struct toy_total), total_fields, ARRAY_COUNT(total_fields)};
+    "Total", sizeof(struct toy_total), total_fields, ARRAY_COUNT(total_fields), false};
 
 static const struct port_service toy_service;
 const struct port_method toy_add_method = {

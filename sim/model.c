@@ -2,18 +2,26 @@
 
 #include "sinks/base/digest.h"
 
-/* The source record that a value carries, as wiring recognises it by content. */
-static record_id identify(const struct world *world, uint32_t service, struct bytes value)
+/* The source record is what wiring recognises by content. */
+struct model_content model_content_of(const struct model_env *env, struct bytes value)
 {
-    if (value.size == 0 || world->identify == NULL) {
-        return 0;
+    const struct world *world = env->world;
+    if (value.size == 0) {
+        return (struct model_content){0};
     }
-    return world->identify(world->identify_context, service, value);
+    return (struct model_content){
+        .record = world->identify == NULL
+                      ? 0
+                      : world->identify(world->identify_context, env->service, value),
+        .digest = digest_bytes(value),
+    };
 }
 
 uint32_t model_note(const struct model_env *env, const struct model_effect *effect)
 {
     const struct model_request *request = effect->request_or_null;
+    const struct model_content content =
+        effect->value.size == 0 ? effect->content : model_content_of(env, effect->value);
     CHECK(effect->kind >= WORLD_CREATED);
     CHECK(effect->kind < JOURNAL_KIND_COUNT);
     return world_note(env->world,
@@ -23,11 +31,11 @@ uint32_t model_note(const struct model_env *env, const struct model_effect *effe
                           .lane = env->world->nodes[env->node].lane,
                           .attempt = request == NULL ? 0 : request->attempt,
                           .service = narrow_u16(env->service),
-                          .record = identify(env->world, env->service, effect->value),
+                          .record = content.record,
                           .request = request == NULL ? 0 : request->request,
                           .resource = effect->resource,
                           .generation = effect->generation,
-                          .value = effect->value.size == 0 ? 0 : digest_bytes(effect->value),
+                          .value = content.digest,
                       });
 }
 

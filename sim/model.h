@@ -141,15 +141,24 @@ struct service {
     uint32_t node;
 };
 
+/* What effects say of a value as it is stored: kept by a model that has no other use for the value. All
+ * zero: an empty one. */
+struct model_content {
+    record_id record; /* whose content it is, 0 if nobody's */
+    uint64_t digest;
+};
+struct model_content model_content_of(const struct model_env *env, struct bytes value);
+
 /* Note an effect at the instant it happens. kind is one of the WORLD_ kinds; request may be NULL for
- * background effects. value is the content as stored (identifies the record), may be empty.
- * resource is from world_resource. Returns the journal position. */
+ * background effects. value is the content as stored (identifies the record), may be empty; then
+ * content is what is known of it. resource is from world_resource. Returns the journal position. */
 struct model_effect {
     uint8_t kind;
     uint8_t code;
     uint32_t resource;
     uint32_t generation;
     struct bytes value;
+    struct model_content content;
     const struct model_request *request_or_null;
 };
 uint32_t model_note(const struct model_env *env, const struct model_effect *effect);

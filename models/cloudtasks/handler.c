@@ -46,9 +46,6 @@ void cloudtasks_dispatch_stop(struct cloudtasks *state, struct task *task)
         CHECK(state->busy > 0);
         state->busy--;
     }
-    if (!task_is_live(task) && task->content != NULL) {
-        cloudtasks_task_drop_content(state, task);
-    }
 }
 
 void cloudtasks_dispatch_end(struct cloudtasks *state,
@@ -59,7 +56,6 @@ void cloudtasks_dispatch_end(struct cloudtasks *state,
     CHECK(task_is_live(task));
     cloudtasks_dispatch_stop(state, task);
     cloudtasks_task_remove(state, task, cause, request_or_null);
-    cloudtasks_task_drop_content(state, task);
 }
 
 static bool queue_dispatches(const struct cloudtasks *state, const struct queue *queue)
@@ -140,8 +136,6 @@ static void finish(struct cloudtasks *state, struct task *task)
     cloudtasks_task_remove(state, task, CAUSE_EXECUTED, NULL);
     if (task->plan == DISPATCH_TWICE) {
         arm(state, task, EVENT_DUPLICATE, cloudtasks_option(state, OPTION_RETRY_BACKOFF));
-    } else {
-        cloudtasks_task_drop_content(state, task);
     }
 }
 
@@ -246,7 +240,6 @@ void cloudtasks_dispatch_event(struct cloudtasks *state, uint8_t what, struct ta
         CHECK(!task_is_live(task));
         COVER(state->env.world, "cloudtasks.dispatched_twice");
         run_handler(state, task);
-        cloudtasks_task_drop_content(state, task);
     }
 }
 

@@ -203,26 +203,8 @@ void cloudtasks_task_visible(struct cloudtasks *state,
                                            .code = (uint8_t)reader,
                                            .resource = task->resource,
                                            .generation = task->generation,
-                                           .value = {task->content, task->content_size},
+                                           .content = task->content,
                                            .request_or_null = request_or_null});
-}
-
-/* Content is at least one byte long in memory, so that an empty one has a place, too. */
-static void keep_content(struct cloudtasks *state, struct task *task, struct bytes content)
-{
-    CHECK(task->content == NULL);
-    task->content = arena_take_recycled(state->env.world->arena, content.size + 1);
-    task->content_size = content.size;
-    if (content.size > 0) {
-        memcpy(task->content, content.data, content.size);
-    }
-}
-
-void cloudtasks_task_drop_content(struct cloudtasks *state, struct task *task)
-{
-    CHECK(task->content != NULL);
-    arena_give_recycled(state->env.world->arena, task->content, task->content_size + 1);
-    task->content = NULL;
 }
 
 void cloudtasks_task_create(struct cloudtasks *state,
@@ -248,14 +230,14 @@ void cloudtasks_task_create(struct cloudtasks *state,
         .created_wall = wall,
         .due_wall = cloudtasks_due_wall(asked, wall),
         .dispatch_deadline = cloudtasks_dispatch_deadline(asked),
+        .content = model_content_of(&state->env, cloudtasks_content(asked)),
     };
-    keep_content(state, task, cloudtasks_content(asked));
     list_push_back(&queue->tasks, &task->link);
     cloudtasks_note(state,
                     &(struct model_effect){.kind = WORLD_CREATED,
                                            .resource = resource,
                                            .generation = generation,
-                                           .value = {task->content, task->content_size},
+                                           .content = task->content,
                                            .request_or_null = request});
     cloudtasks_task_visible(state, task, CLOUDTASKS_READER_TASK, request);
 }

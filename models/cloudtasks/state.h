@@ -110,8 +110,7 @@ struct task {
     nanos dispatch_deadline; /* of one attempt */
     nanos removed_at;
     nanos tombstone_ttl; /* of the queue when the task was removed, 0 absent */
-    uint8_t *content;    /* what identifies the record, NULL once nobody needs it */
-    size_t content_size;
+    struct model_content content;
 };
 
 struct queue {
@@ -253,14 +252,11 @@ void cloudtasks_task_create(struct cloudtasks *state,
                             nanos wall,
                             const struct model_request *request);
 
-/* Remove a live task, whose timer must be none. Its content stays. */
+/* Remove a live task, whose timer must be none. */
 void cloudtasks_task_remove(struct cloudtasks *state,
                             struct task *task,
                             enum cloudtasks_cause cause,
                             const struct model_request *request_or_null);
-
-/* Give back the content of a task that nobody will dispatch any more. */
-void cloudtasks_task_drop_content(struct cloudtasks *state, struct task *task);
 
 /* --- handler.c: dispatch ---------------------------------------------------------------------- */
 

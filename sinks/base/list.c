@@ -1,7 +1,5 @@
 #include "sinks/base/list.h"
 
-#include "sinks/base/check.h"
-
 void list_init(struct list *list)
 {
     list->head.next = &list->head;
@@ -20,32 +18,9 @@ void list_insert_before(struct list *list, struct list_link *place, struct list_
     list->count++;
 }
 
-void list_push_back(struct list *list, struct list_link *link)
-{
-    list_insert_before(list, &list->head, link);
-}
-
 void list_push_front(struct list *list, struct list_link *link)
 {
     list_insert_before(list, list->head.next, link);
-}
-
-void list_remove(struct list *list, struct list_link *link)
-{
-    CHECK(list->count > 0);
-    CHECK(link != &list->head);
-    CHECK(link->next != NULL);
-    CHECK(link->next->prev == link);
-    CHECK(link->prev->next == link);
-    link->next->prev = link->prev;
-    link->prev->next = link->next;
-    *link = (struct list_link){0};
-    list->count--;
-}
-
-bool list_is_empty(const struct list *list)
-{
-    return list->count == 0;
 }
 
 struct list_link *list_first(const struct list *list)

@@ -37,11 +37,10 @@ static uint32_t chunk_of(uint32_t index)
     return shifted / CHUNK_SLOTS_MAX + CHUNKS_DOUBLING - 1;
 }
 
-/* Bytes from slot to slot. */
-static size_t slot_stride(const struct pool *pool)
+static size_t stride_of(size_t slot_size)
 {
     const size_t unit = alignof(struct pool_slot);
-    return sizeof(struct pool_slot) + (pool->slot_size + unit - 1) / unit * unit;
+    return sizeof(struct pool_slot) + (slot_size + unit - 1) / unit * unit;
 }
 
 /* The last chunk is cut to the pool's limit. */
@@ -50,14 +49,14 @@ static size_t chunk_size(const struct pool *pool, uint32_t chunk)
     const uint32_t start = chunk_start(chunk);
     const uint32_t slots = chunk_start(chunk + 1) - start;
     const uint32_t left = pool->slot_count_max - start;
-    return (slots < left ? slots : left) * slot_stride(pool);
+    return (slots < left ? slots : left) * pool->stride;
 }
 
 static struct pool_slot *slot_at(const struct pool *pool, uint32_t index)
 {
     const uint32_t chunk = chunk_of(index);
     uint8_t *slots = pool->chunks[chunk];
-    return (struct pool_slot *)(void *)(slots + (index - chunk_start(chunk)) * slot_stride(pool));
+    return (struct pool_slot *)(void *)(slots + (index - chunk_start(chunk)) * pool->stride);
 }
 
 /* The live slot of a handle, or NULL. */
@@ -80,8 +79,10 @@ void pool_init(struct pool *pool,
     CHECK(slot_size > 0);
     CHECK(slot_size <= SIZE_MAX / CHUNK_SLOTS_MAX - 2 * sizeof(struct pool_slot));
     CHECK(slot_count_max <= POOL_SLOT_COUNT_MAX);
-    *pool = (struct pool){
-        .allocator = allocator, .slot_size = slot_size, .slot_count_max = slot_count_max};
+    *pool = (struct pool){.allocator = allocator,
+                          .slot_size = slot_size,
+                          .stride = stride_of(slot_size),
+                          .slot_count_max = slot_count_max};
 }
 
 void pool_fini(struct pool *pool)

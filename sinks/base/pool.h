@@ -18,6 +18,7 @@ struct pool {
     const struct allocator *allocator; /* private */
     void **chunks;                     /* private */
     size_t slot_size;                  /* read */
+    size_t stride;                     /* private: bytes from slot to slot */
     uint32_t chunk_count;              /* private */
     uint32_t chunk_capacity;           /* private */
     uint32_t free_head;                /* private: index + 1, 0 none */

@@ -1,18 +1,5 @@
 #include "sinks/base/units.h"
 
-nanos nanos_add(nanos a, nanos b)
-{
-    return a > TIME_NEVER - b ? TIME_NEVER : a + b;
-}
-
-nanos nanos_sub(nanos a, nanos b)
-{
-    if (a == TIME_NEVER) {
-        return TIME_NEVER;
-    }
-    return a < b ? 0 : a - b;
-}
-
 nanos nanos_mul(nanos a, uint64_t count)
 {
     if (count != 0 && a > TIME_NEVER / count) {
@@ -38,22 +25,4 @@ nanos nanos_scale(nanos a, struct ratio ratio)
     const uint64_t quotient_low = ((rest << 32) | (low & UINT32_MAX)) / ratio.denominator;
     CHECK(quotient_low <= UINT32_MAX);
     return (quotient_high << 32) | quotient_low;
-}
-
-uint32_t narrow_u32(uint64_t value)
-{
-    CHECK(value <= UINT32_MAX);
-    return (uint32_t)value;
-}
-
-uint16_t narrow_u16(uint64_t value)
-{
-    CHECK(value <= UINT16_MAX);
-    return (uint16_t)value;
-}
-
-uint8_t narrow_u8(uint64_t value)
-{
-    CHECK(value <= UINT8_MAX);
-    return (uint8_t)value;
 }

@@ -27,10 +27,19 @@ struct ratio {
 };
 
 /* Add two instants or durations, saturating at TIME_NEVER. */
-nanos nanos_add(nanos a, nanos b);
+static inline nanos nanos_add(nanos a, nanos b)
+{
+    return a > TIME_NEVER - b ? TIME_NEVER : a + b;
+}
 
 /* Subtract, saturating at 0. TIME_NEVER - x stays TIME_NEVER. */
-nanos nanos_sub(nanos a, nanos b);
+static inline nanos nanos_sub(nanos a, nanos b)
+{
+    if (a == TIME_NEVER) {
+        return TIME_NEVER;
+    }
+    return a < b ? 0 : a - b;
+}
 
 /* Multiply a duration by a count, saturating at TIME_NEVER. 0 times TIME_NEVER is 0. */
 nanos nanos_mul(nanos a, uint64_t count);
@@ -56,8 +65,22 @@ static inline uint32_t highest_bit(uint64_t value)
 }
 
 /* Narrow to 32, 16 or 8 bits; CHECKs that the value fits. */
-uint32_t narrow_u32(uint64_t value);
-uint16_t narrow_u16(uint64_t value);
-uint8_t narrow_u8(uint64_t value);
+static inline uint32_t narrow_u32(uint64_t value)
+{
+    CHECK(value <= UINT32_MAX);
+    return (uint32_t)value;
+}
+
+static inline uint16_t narrow_u16(uint64_t value)
+{
+    CHECK(value <= UINT16_MAX);
+    return (uint16_t)value;
+}
+
+static inline uint8_t narrow_u8(uint64_t value)
+{
+    CHECK(value <= UINT8_MAX);
+    return (uint8_t)value;
+}
 
 #endif

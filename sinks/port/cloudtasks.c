@@ -6,6 +6,10 @@
 
 /* The order matters. */
 /* clang-format off */
+#include "sinks/port/as_flat.def"
+#include "sinks/port/cloudtasks.def"
+#include "sinks/port/as_end.def"
+
 #include "sinks/port/as_tables.def"
 #include "sinks/port/cloudtasks.def"
 #include "sinks/port/as_end.def"

@@ -49,11 +49,28 @@ walk_init(struct walk *walk, const struct port_message *message, const void *val
     walk->at = frame_of(message, value);
 }
 
+/* To a clone, a flat message is a field like others. */
+static inline bool is_leaf(const struct port_field *field)
+{
+    return !field_is_nested(field) || (field->type == PORT_MESSAGE && field->message->is_flat);
+}
+
 /* Pass the next field and return it; NULL when a message, a list of them or the end comes next. */
 static inline const struct port_field *walk_field(struct walk *walk)
 {
     const struct port_field *field = walk->at.next;
     if (field == walk->at.end || field_is_nested(field)) {
+        return NULL;
+    }
+    walk->at.next++;
+    return field;
+}
+
+/* The same for leaves. */
+static inline const struct port_field *walk_leaf(struct walk *walk)
+{
+    const struct port_field *field = walk->at.next;
+    if (field == walk->at.end || !is_leaf(field)) {
         return NULL;
     }
     walk->at.next++;
@@ -249,12 +266,15 @@ static void add_texts(struct block_size *size, struct port_texts texts)
     }
 }
 
-/* What a field of a message holds outside of its struct, messages aside. */
+/* What a leaf holds outside of its message's struct. */
 static inline void
 add_contents(struct block_size *size, const struct port_field *field, const uint8_t *value)
 {
     if (field->type == PORT_TEXT || field->type == PORT_BYTES) {
         size->bytes += field_bytes(field, value).size;
+    } else if (field->type == PORT_MESSAGE) {
+        size->structs +=
+            field_message(field, value) == NULL ? 0 : block_aligned(field->message->size);
     } else if (field->type == PORT_TEXTS) {
         add_texts(size, field_texts(field, value));
     }
@@ -275,7 +295,7 @@ size_t port_clone_size(const struct port_message *message, const void *value)
     walk_init(&walk, message, value);
     block_size_add(&size, message);
     while (kind != WALK_END) {
-        const struct port_field *field = walk_field(&walk);
+        const struct port_field *field = walk_leaf(&walk);
         if (field != NULL) {
             add_contents(&size, field, walk.at.value);
             continue;
@@ -300,23 +320,34 @@ static void clone_texts(struct block *block, const struct port_field *field, uin
     memcpy(copy + field->offset, &texts, sizeof(texts));
 }
 
-/* Give the copy of a struct its own content of a field, messages aside. */
-static inline void clone_field(struct block *block, const struct port_field *field, uint8_t *copy)
-{
-    if (field->type == PORT_TEXT || field->type == PORT_BYTES) {
-        const struct bytes bytes = block_copy(block, field_bytes(field, copy));
-        memcpy(copy + field->offset, &bytes, sizeof(bytes));
-    } else if (field->type == PORT_TEXTS) {
-        clone_texts(block, field, copy);
-    }
-}
-
 static inline uint8_t *
 clone_struct(struct block *block, const struct port_message *message, const uint8_t *value)
 {
     uint8_t *copy = block_struct(block, message->size);
     memcpy(copy, value, message->size);
     return copy;
+}
+
+static inline void clone_flat(struct block *block, const struct port_field *field, uint8_t *copy)
+{
+    const uint8_t *message = field_message(field, copy);
+    if (message != NULL) {
+        const void *pointer = clone_struct(block, field->message, message);
+        memcpy(copy + field->offset, &pointer, sizeof(pointer));
+    }
+}
+
+/* Give the copy of a struct its own content of a leaf. */
+static inline void clone_field(struct block *block, const struct port_field *field, uint8_t *copy)
+{
+    if (field->type == PORT_TEXT || field->type == PORT_BYTES) {
+        const struct bytes bytes = block_copy(block, field_bytes(field, copy));
+        memcpy(copy + field->offset, &bytes, sizeof(bytes));
+    } else if (field->type == PORT_MESSAGE) {
+        clone_flat(block, field, copy);
+    } else if (field->type == PORT_TEXTS) {
+        clone_texts(block, field, copy);
+    }
 }
 
 /* Where the copy of a list points to the copy of its item, counted from 1; the first one takes the
@@ -358,7 +389,7 @@ void *port_clone_into(const struct port_message *message,
     uint8_t *copy = clone_struct(&block, message, value); /* of the innermost message */
     copies[0] = copy;
     while (kind != WALK_END) {
-        const struct port_field *field = walk_field(&walk);
+        const struct port_field *field = walk_leaf(&walk);
         if (field != NULL) {
             clone_field(&block, field, copy);
             continue;

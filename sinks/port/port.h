@@ -60,6 +60,7 @@ struct port_message {
     size_t size;                     /* of the C struct */
     const struct port_field *fields; /* ascending by number */
     uint16_t field_count;
+    bool is_flat; /* scalars only: its struct is all there is; false is always right, but slower */
 };
 
 /* Protobuf presence: scalars and bytes at their zero value are absent, as in proto3. */

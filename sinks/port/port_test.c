@@ -41,7 +41,7 @@ static const struct port_field every_fields[] = {
 };
 
 static const struct port_message every_message = {
-    "every", sizeof(struct every), every_fields, ARRAY_COUNT(every_fields)};
+    "every", sizeof(struct every), every_fields, ARRAY_COUNT(every_fields), false};
 
 static const struct every leaf = {.number = -1};
 static const struct every empty = {.word = 0};
