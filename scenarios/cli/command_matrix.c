@@ -514,7 +514,7 @@ static void choose_one(struct choice_of_claims *choice, const struct claim *clai
 {
     if (choice->count == choice->capacity) {
         choice->capacity = choice->capacity * 2 + 64;
-        choice->claims = memory_resize(choice->claims, choice->capacity * sizeof *choice->claims);
+        choice->claims = memory_resize(choice->claims, choice->capacity * sizeof(void *));
     }
     choice->claims[choice->count++] = claim;
 }

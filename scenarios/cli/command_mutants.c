@@ -361,7 +361,7 @@ static enum status prepare(struct hunt *hunt)
         status = mutants_read(&hunt->session->texts, hunt->source, &all, &count);
     }
     if (status == STATUS_OK) {
-        hunt->mutants = text_memory(&hunt->session->texts, count + 1, sizeof *hunt->mutants);
+        hunt->mutants = text_memory(&hunt->session->texts, count + 1, sizeof(void *));
         hunt->records = text_memory(&hunt->session->texts, count + 1, sizeof *hunt->records);
         status = choose(hunt, all, count);
     }

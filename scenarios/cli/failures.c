@@ -66,7 +66,7 @@ char *failures_tape_text(struct text_pool *texts,
 static const char *meaning(const struct choice_site *site, uint8_t value)
 {
     static const char *const sentences[FAULT_KIND_COUNT] = {
-#define X(constant, name, is_fault, sentence) [constant] = sentence,
+#define X(constant, name, is_fault, sentence) [constant] = (sentence),
 #include "sim/fault_kinds.def"
 #undef X
     };
@@ -424,7 +424,7 @@ static size_t select_findings(const struct failures_options *options,
             findings[count++] = finding;
         }
     }
-    qsort(findings, count, sizeof *findings, compare_findings);
+    qsort(findings, count, sizeof(void *), compare_findings);
     return count;
 }
 

@@ -13,13 +13,13 @@
 
 #define NOT_STARTED 127
 
-NORETURN static void become(char **words, const char *log)
+NORETURN static void become(const char *program, char **words, const char *log)
 {
     const int output = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     const int input = open("/dev/null", O_RDONLY);
     if (output >= 0 && input >= 0 && dup2(input, STDIN_FILENO) >= 0 &&
         dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0) {
-        (void)execvp(words[0], words);
+        (void)execvp(program, words);
     }
     _exit(NOT_STARTED);
 }
@@ -30,6 +30,7 @@ int process_run(const char *const *words, const char *log)
     struct text_pool texts = {0};
     size_t count = 0;
     int status = 0;
+    CHECK(words[0] != NULL);
     /* execvp does not promise to leave the words alone. */
     for (; words[count] != NULL; count++) {
         CHECK(count + 1 < ARRAY_COUNT(copies));
@@ -38,7 +39,7 @@ int process_run(const char *const *words, const char *log)
     (void)fflush(NULL);
     const pid_t pid = fork();
     if (pid == 0) {
-        become(copies, log);
+        become(words[0], copies, log);
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }

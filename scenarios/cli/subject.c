@@ -13,13 +13,12 @@ static bool hex_parse(const char *text, uint64_t *value)
         return false;
     }
     for (size_t i = 0; i < size; i++) {
-        static const char digits[] = "0123456789abcdef";
-        const char lower = text[i] >= 'A' && text[i] <= 'F' ? (char)(text[i] - 'A' + 'a') : text[i];
-        const char *digit = strchr(digits, lower);
+        static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+        const char *digit = strchr(digits, text[i]);
         if (digit == NULL) {
             return false;
         }
-        number = number << 4 | (uint64_t)(digit - digits);
+        number = number << 4 | (uint64_t)(digit - digits) % 16;
     }
     *value = number;
     return true;
