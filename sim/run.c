@@ -261,8 +261,11 @@ static enum run_end ending(struct run *run)
     if (state != JOB_COMPLETE && state != JOB_FAILED) {
         return run->deadline_passed ? RUN_END_STUCK : RUN_END_NONE;
     }
-    heal(run);
     job_finish(run->job);
+    if (!run->healed && job_zombies(run->job) > 0) {
+        return RUN_END_NONE; /* what they still do is judged: the heal would end their pauses */
+    }
+    heal(run);
     if (!is_drained(run)) {
         return RUN_END_NONE;
     }

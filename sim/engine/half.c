@@ -378,7 +378,7 @@ static void apply_one(struct half *half, const struct sink_effect *effect)
 static bool
 step_alone(struct half *half, const struct sink_event *event, struct sink_effects *effects)
 {
-    if (half->gone || (half->failed && event->kind != SINK_EVENT_CLOSE)) {
+    if (half->gone || (half->failed && !half->closing)) {
         return false;
     }
     struct job *job = half->job;

@@ -358,6 +358,7 @@ static void go_down(struct job *job)
     job->stop = STOP_DOWN;
     bool injected = job->stop_cause == STOP_CAUSE_CRASH;
     if (!left && !injected) {
+        schedule_zombie_ends(job, world_now(job->world));
         fail_for_good(job);
         return;
     }
@@ -643,7 +644,7 @@ static void process_is_silent(struct job *job, uint32_t node)
 
 void job_offer_crash(struct job *job, uint32_t node)
 {
-    if (job->stop != STOP_NONE || !job_is_live(job)) {
+    if (job->stop != STOP_NONE || !job_is_live(job) || job->finished) {
         return;
     }
     if (job->crashes_wanted == 0) {
@@ -815,15 +816,18 @@ void job_finish(struct job *job)
                                           .attempt = job->attempt});
 }
 
+uint32_t job_zombies(const struct job *job)
+{
+    uint32_t zombies = 0;
+    for (uint32_t i = 0; i < job->half_count; i++) {
+        zombies += job->halves[i]->zombie && !job->halves[i]->gone ? 1 : 0;
+    }
+    return zombies;
+}
+
 void job_heal(struct job *job)
 {
     job->healed = true;
-    for (uint32_t i = 0; i < job->half_count; i++) {
-        struct half *half = job->halves[i];
-        if (half->zombie && !half->gone) {
-            half_event(half, ENGINE_ZOMBIE_END);
-        }
-    }
     if (job->stop == STOP_DOWN && job->start != SCHED_NONE) {
         sched_move(job->world->sched, job->start, world_now(job->world));
     }

@@ -108,7 +108,11 @@ enum job_state job_state(const struct job *job);
 /* The job is complete and no fault will come: no more checkpoints. Nothing when it has failed. */
 void job_finish(struct job *job);
 
-/* Faults are over: notices that were lost stay lost, dead nodes come back at once, zombies end. */
+/* Halves of replaced attempts that still run. Each ends by itself. */
+uint32_t job_zombies(const struct job *job);
+
+/* Faults are over: notices that were lost stay lost, dead nodes come back at once, living
+ * ones, zombies among them, are left as they are. */
 void job_heal(struct job *job);
 
 /* Restarts since heal. */
