@@ -321,10 +321,16 @@ check: ## install what is missing and run all gates
 check-full: ## the same with long budgets (20,000 seeds per claim), cross builds and valgrind
 	+@MAKE="$(MAKE)" tools/gates N=20000 FUZZ_SECONDS=120 setup:full release $(FULL_STEPS)
 
-install: build/sinkproof ## under PREFIX=/usr/local: the binary, and the headers for your sinks
+# A sink's headers include tables (.def); claims and scenarios are found beside the binary.
+INSTALLED_HEADERS := $(filter-out sinks/base/test.h %_testkit.h,$(filter sinks/%,$(HEADERS))) \
+    $(sort $(shell find sinks -name '*.def' 2>/dev/null))
+INSTALLED_SCENARIOS := $(sort $(shell find scenarios -name corpus -prune -o -name '*.json' -print))
+install: build/sinkproof ## under PREFIX=/usr/local: binary, scenarios, and headers for your sinks
 	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/sinkproof
-	$(quiet)set -e; for header in $(filter sinks/%,$(filter-out sinks/base/test.h,$(HEADERS))); do \
-	    install -D -m 644 $$header $(DESTDIR)$(PREFIX)/include/sinkproof/$$header; done
+	$(quiet)set -e; for file in $(INSTALLED_HEADERS); do \
+	    install -D -m 644 $$file $(DESTDIR)$(PREFIX)/include/sinkproof/$$file; done; \
+	for file in $(INSTALLED_SCENARIOS); do \
+	    install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/sinkproof/$$file; done
 
 clean: ## remove build/
 	rm -rf build
