@@ -67,8 +67,28 @@ static void an_uncovered_record_is_owed_nothing(void **state)
     assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_OK);
 }
 
+/* Goal: mutant m-or-09: a declared stop excuses what is still held, not what counts as committed. */
+static void a_declared_stop_does_not_excuse_a_finalised_envelope(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit.facts.expiry_fails = true;
+    kit.facts.recovery_window = SECONDS(10);
+    kit.facts.fault_free_bound = SECONDS(5);
+    kit.facts.stop_reasons = UINT64_C(1) << SINK_REASON_EXPIRED;
+    kit.facts.excuses = EXCUSE_DECLARED_STOP;
+    kit_inject(&kit, FAULT_CRASH, SECONDS(10));
+    kit_restart(&kit, 1);
+    kit_envelope(&kit, HOST_RESTORED, 21);
+    kit_envelope(&kit, HOST_COMMIT_REQUEST, 21);
+    kit_envelope(&kit, HOST_FINALISED, 21);
+    assert_int_equal(kit_fail(&kit, SINK_REASON_EXPIRED), VERDICT_VIOLATION);
+}
+
 TEST_MAIN(oracle_exactly_once_write,
           TEST(committed_once_over_a_restore_is_fine),
           TEST(a_second_creation_is_a_violation),
           TEST(a_covered_record_without_an_effect_is_a_violation),
-          TEST(an_uncovered_record_is_owed_nothing))
+          TEST(an_uncovered_record_is_owed_nothing),
+          TEST(a_declared_stop_does_not_excuse_a_finalised_envelope))

@@ -78,6 +78,15 @@ static void stuck_is_a_violation_that_names_what_is_unfinished(void **state)
                         "stuck: 1 of 8 records covered, 1 envelopes held, 1 requests open");
 }
 
+/* Goal: mutant m-or-14: standing still without a request open is no end of the work. */
+static void stuck_without_a_request_is_a_violation(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_VIOLATION);
+}
+
 /* Goal: CT-EO-19, m-cs-13: a restart loop. */
 static void restarts_beyond_the_allowed_are_a_violation(void **state)
 {
@@ -132,6 +141,7 @@ TEST_MAIN(oracle_liveness,
           TEST(a_declared_error_is_live),
           TEST(an_undeclared_error_is_a_violation),
           TEST(stuck_is_a_violation_that_names_what_is_unfinished),
+          TEST(stuck_without_a_request_is_a_violation),
           TEST(restarts_beyond_the_allowed_are_a_violation),
           TEST(restarts_for_other_causes_are_fine),
           TEST(a_checkpoint_of_after_the_heal_must_not_time_out),
