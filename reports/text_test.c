@@ -1,0 +1,224 @@
+/* Reports for a terminal: their length, and that nothing in them breaks a line.
+ * link: reports/text reports/json
+ */
+#include "reports/text.h"
+
+#include "sinks/base/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_SIZE 8192
+
+static const char *const oracles[] = {"exactly-once-write", "ownership", "contract"};
+static const char *const choices[] = {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"};
+
+static const struct report_violation violation = {
+    .oracles = oracles,
+    .oracle_count = 3,
+    .subject = "record 8",
+    .seed = 24,
+    .tape = "t",
+    .deviations = 10,
+    .message = "two effects\nwhere one may be",
+    .decisive = "it was created",
+    .command = "sinkproof replay x --seed 24",
+    .choices = choices,
+    .choice_count = 10,
+    .deviations_found = 44,
+};
+
+static struct report_run run_with(const struct report_violation *violations, size_t count)
+{
+    return (struct report_run){
+        .scenario = "cloudtasks/x",
+        .profile = "documented",
+        .seeds = "1-9",
+        .expected = REPORT_HOLDS,
+        .verdict = REPORT_FAILS,
+        .violations = violations,
+        .violation_count = count,
+        .expected_oracle = "",
+        .shard_count = 1,
+        .refusal = "",
+        .limit = "",
+    };
+}
+
+/* Read what was written to a file, and close it. */
+static void read_text(FILE *file, char text[TEXT_SIZE])
+{
+    rewind(file);
+    const size_t size = fread(text, 1, TEXT_SIZE - 1, file);
+    text[size] = '\0';
+    (void)fclose(file);
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+    for (; *text != '\0'; text++) {
+        lines += *text == '\n' ? 1 : 0;
+    }
+    return lines;
+}
+
+/* Goal: a failure takes at most 12 lines with its verdict, however many choices it has. */
+static void a_failure_has_at_most_twelve_lines(void **state)
+{
+    (void)state;
+    char text[TEXT_SIZE];
+    FILE *file = tmpfile();
+    const struct report_run run = run_with(&violation, 1);
+    assert_non_null(file);
+    report_text_violation(file, &run, 0);
+    read_text(file, text);
+    assert_true(count_lines(text) + 1 <= REPORT_FAILURE_LINES);
+    assert_non_null(strstr(text, "exactly-once-write"));
+    assert_non_null(strstr(text, "record 8: two effects where one may be"));
+    assert_non_null(strstr(text, "and 5 more"));
+    assert_non_null(strstr(text, "decided by: it was created"));
+    assert_non_null(strstr(text, "replay: sinkproof replay x --seed 24"));
+}
+
+static void many_failures_are_told_in_a_line_each(void **state)
+{
+    (void)state;
+    struct report_violation many[6];
+    char text[TEXT_SIZE];
+    FILE *file = tmpfile();
+    for (size_t i = 0; i < ARRAY_COUNT(many); i++) {
+        many[i] = violation;
+    }
+    const struct report_run run = run_with(many, ARRAY_COUNT(many));
+    assert_non_null(file);
+    report_text_run(file, &run);
+    read_text(file, text);
+    assert_int_equal(count_lines(text), 2 + 3 * 11 + 3);
+    assert_non_null(strstr(text, "fails (expected holds)"));
+}
+
+static void what_is_missing_is_told(void **state)
+{
+    (void)state;
+    static const char *const shortfalls[] = {"fault crash fired in 0 counted runs, wanted: 20"};
+    char text[TEXT_SIZE];
+    FILE *file = tmpfile();
+    struct report_run run = run_with(NULL, 0);
+    run.verdict = REPORT_INCONCLUSIVE;
+    run.shortfalls = shortfalls;
+    run.shortfall_count = 1;
+    run.limited = 1;
+    run.limit = "seed 3: memory";
+    run.refused = 2;
+    run.refusal = "option x";
+    run.shard_index = 2;
+    run.shard_count = 3;
+    assert_non_null(file);
+    report_text_run(file, &run);
+    read_text(file, text);
+    assert_non_null(strstr(text, "missing: fault crash"));
+    assert_non_null(strstr(text, "a limit ended 1 runs: seed 3: memory"));
+    assert_non_null(strstr(text, "refused in 2 runs: option x"));
+    assert_non_null(strstr(text, "shard 2 of 3"));
+}
+
+static void the_matrix_tells_why_a_claim_is_not_as_expected(void **state)
+{
+    (void)state;
+    const struct report_claim claims[] = {
+        {.id = "A-1",
+         .sink = "a-sink-with-a-name-that-is-long",
+         .condition = "a condition that goes on for longer than there is room in the table",
+         .property = "liveness",
+         .expected = REPORT_HOLDS,
+         .verdict = REPORT_HOLDS,
+         .seeds = 2000,
+         .crash_points_hit = 7,
+         .as_expected = true,
+         .why = ""},
+        {.id = "A-2",
+         .sink = "s",
+         .condition = "c",
+         .property = "liveness",
+         .expected = REPORT_FAILS,
+         .verdict = REPORT_INCONCLUSIVE,
+         .why = "no witness"},
+        {.id = "A-3",
+         .sink = "s",
+         .condition = "c",
+         .property = "liveness",
+         .expected = REPORT_FAILS,
+         .verdict = REPORT_FAILS,
+         .has_witness = true,
+         .witness_deviations = 1,
+         .twin = REPORT_HOLDS,
+         .as_expected = true,
+         .why = ""},
+    };
+    char text[TEXT_SIZE];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    report_text_claims(file, claims, ARRAY_COUNT(claims));
+    read_text(file, text);
+    assert_non_null(strstr(text, "A-2: not as expected: no witness"));
+    assert_non_null(strstr(text, "witness of 1 entry, calm clean, twin holds"));
+    assert_non_null(strstr(text, "2000 seeds, 7 crashes"));
+    assert_non_null(strstr(text, "2 of 3 claims as expected"));
+}
+
+static void the_kill_matrix_shows_who_killed_whom(void **state)
+{
+    (void)state;
+    const struct report_mutant mutants[] = {
+        {.name = "m-1",
+         .oracle = "ownership",
+         .killed = true,
+         .killed_by = oracles,
+         .killed_by_count = 2},
+        {.name = "m-2",
+         .oracle = "contract",
+         .killed = true,
+         .killed_by = oracles + 2,
+         .killed_by_count = 1},
+        {.name = "m-3", .oracle = "contract", .why = "it does not build"},
+    };
+    char text[TEXT_SIZE];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    report_text_mutants(file, mutants, ARRAY_COUNT(mutants));
+    read_text(file, text);
+    assert_non_null(strstr(text, "A = exactly-once-write"));
+    assert_non_null(strstr(text, "AB."));
+    assert_non_null(strstr(text, "..C"));
+    assert_non_null(strstr(text, "NOT KILLED: it does not build"));
+    assert_non_null(strstr(text, "2 of 3 mutants killed"));
+}
+
+static void metrics_stand_beside_their_reference(void **state)
+{
+    (void)state;
+    const struct report_metric metrics[] = {
+        {.name = "pop_push", .value = 100, .unit = "events/s"},
+        {.name = "w1_s_events_per_s",
+         .value = 50,
+         .unit = "events/s",
+         .reference = 100,
+         .ratio_thousandth = 500},
+    };
+    char text[TEXT_SIZE];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    report_text_metrics(file, metrics, ARRAY_COUNT(metrics));
+    read_text(file, text);
+    assert_int_equal(count_lines(text), 2);
+    assert_non_null(strstr(text, "ratio 0.500"));
+}
+
+TEST_MAIN(text,
+          TEST(a_failure_has_at_most_twelve_lines),
+          TEST(many_failures_are_told_in_a_line_each),
+          TEST(what_is_missing_is_told),
+          TEST(the_matrix_tells_why_a_claim_is_not_as_expected),
+          TEST(the_kill_matrix_shows_who_killed_whom),
+          TEST(metrics_stand_beside_their_reference))

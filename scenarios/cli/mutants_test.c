@@ -1,0 +1,57 @@
+/* Headers of patches.
+ * link: product
+ */
+#include "scenarios/cli/mutants.h"
+
+#include "sinks/base/test.h"
+
+#include <string.h>
+
+static void a_header_is_read(void **state)
+{
+    (void)state;
+    struct text_pool texts = {0};
+    struct mutant mutant = {.path = "p", .target = "cloudtasks"};
+    char message[MUTANT_MESSAGE_SIZE];
+    const struct bytes patch = BYTES_LITERAL("# mechanism: forgets: a thing\n"
+                                             "#scenario:  cloudtasks/exactly-once \r\n"
+                                             "# a line of prose\n"
+                                             "# oracle: at-least-once\n"
+                                             "# seeds: 77\n"
+                                             "--- a/x\n# target: not a header any more\n");
+    assert_int_equal(mutant_parse(&texts, patch, &mutant, message), ERR_OK);
+    assert_string_equal(mutant.mechanism, "forgets: a thing");
+    assert_string_equal(mutant.scenario, "cloudtasks/exactly-once");
+    assert_string_equal(mutant.oracle, "at-least-once");
+    assert_string_equal(mutant.target, "cloudtasks");
+    assert_int_equal(mutant.seeds, 77);
+    text_pool_fini(&texts);
+}
+
+static void what_a_header_lacks_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *patch;
+        const char *named;
+    } cases[] = {
+        {"", "mechanism"},
+        {"# mechanism: m\n# scenario: s\n", "oracle"},
+        {"# mechanism: m\n# oracle: o\n", "scenario"},
+        {"# mechanism:\n# scenario: s\n# oracle: o\n", "mechanism"},
+        {"# seeds: many\n", "seeds"},
+        {"# seeds: 0\n", "seeds"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct text_pool texts = {0};
+        struct mutant mutant = {.path = "some.patch"};
+        char message[MUTANT_MESSAGE_SIZE] = {0};
+        assert_int_equal(mutant_parse(&texts, bytes_of_text(cases[i].patch), &mutant, message),
+                         ERR_INVALID);
+        assert_non_null(strstr(message, cases[i].named));
+        assert_non_null(strstr(message, "some.patch"));
+        text_pool_fini(&texts);
+    }
+}
+
+TEST_MAIN(mutants, TEST(a_header_is_read), TEST(what_a_header_lacks_is_named))
