@@ -253,7 +253,8 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 
 # --- Gates that run what was built -------------------------------------------------------------
 
-.PHONY: matrix matrix-full quick regress mutants determinism fuzz-smoke coverage cross memcheck bench
+.PHONY: matrix matrix-full quick regress mutants determinism fuzz-smoke
+.PHONY: coverage cross memcheck bench
 matrix: build/sinkproof ## every claim at the quick budget: 2,000 counted seeds
 	build/sinkproof matrix --quick
 

@@ -3,7 +3,8 @@
  * A ```sh block is a script, run by sh in a temporary folder in which build/sinkproof is the binary
  * under test. All blocks share that folder, in the order of the text, so that one may use what an
  * earlier one made. A command must end with status 0, or with N where its line ends in
- * "# exit status N". A block right below a comment "<!-- not run by scenarios/readme_test.c: why -->"
+ * "# exit status N". A block right below the comment
+ *     <!-- not run by scenarios/readme_test.c: why -->
  * is left out; the comment gives the reason to the reader.
  */
 #include "sinks/base/test.h"
@@ -58,8 +59,8 @@ static void write_check(struct script *script, unsigned number, int wanted)
     script->commands++;
 }
 
-/* Turn the lines of a block into commands with checks; number is the line of its fence. A command is
- * one line, the lines that a backslash joins to it, and its here-document, which END ends. */
+/* Turn the lines of a block into commands with checks; number is the line of its fence. A command
+ * is one line, the lines that a backslash joins to it, and its here-document, which END ends. */
 static unsigned write_block(struct script *script, FILE *readme, unsigned number)
 {
     char line[LINE_BYTES];
