@@ -109,7 +109,6 @@ static enum err read_parts(struct byte_reader *reader, struct envelope *envelope
     if (!reader->failed && !fits) {
         return ERR_INVALID;
     }
-    envelope->name = name_of(envelope->task);
     return ERR_OK;
 }
 
@@ -138,6 +137,7 @@ enum err envelope_decode(struct bytes source, struct envelope *envelope)
     if (byte_reader_left(&reader) != 0 || checksum != digest_checksum(frame)) {
         return ERR_CORRUPT;
     }
+    found.name = name_of(found.task);
     err = check_contents(&found);
     if (err == ERR_OK) {
         *envelope = found;
@@ -150,10 +150,11 @@ struct envelope envelope_read(struct bytes source)
     struct byte_reader reader;
     struct envelope found = {0};
     byte_reader_init(&reader, source);
-    const uint32_t version = byte_reader_u32_be(&reader);
-    const enum err err = read_parts(&reader, &found);
-    CHECK(version == ENVELOPE_VERSION);
-    CHECK(err == ERR_OK);
-    CHECK(!reader.failed);
+    (void)byte_reader_bytes(&reader, ENVELOPE_VERSION_SIZE + sizeof(uint32_t));
+    found.queue = byte_reader_bytes(&reader, byte_reader_u32_be(&reader));
+    found.origin_ms = byte_reader_u64_be(&reader);
+    found.deadline_ms = byte_reader_u64_be(&reader);
+    found.task = byte_reader_bytes(&reader, byte_reader_u32_be(&reader));
+    CHECK(byte_reader_left(&reader) == sizeof(uint32_t));
     return found;
 }

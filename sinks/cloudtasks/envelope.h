@@ -53,8 +53,8 @@ struct bytes envelope_encode(const struct envelope_parts *parts, uint8_t *data);
  * ERR_INVALID (sizes, UTF-8, deadline not after origin, a task that is none or has a wrong name). */
 MUST_USE enum err envelope_decode(struct bytes source, struct envelope *envelope);
 
-/* Find the parts of an envelope that envelope_decode has accepted, without judging them again.
- * view_size is left 0. */
+/* Find the parts of an envelope that envelope_decode has accepted, without judging them again; name
+ * and view_size are left empty. */
 struct envelope envelope_read(struct bytes source);
 
 #endif

@@ -13,12 +13,13 @@
 
 /* One message being read. */
 struct decode_frame {
-    const struct port_message *message;
+    const struct port_field *fields;
+    const struct port_field *fields_end;
+    const struct port_field *next; /* behind the last one met: in canonical form they ascend */
     const uint8_t *position;
     const uint8_t *end;
     uint8_t *value; /* while building */
     uint64_t seen;  /* while measuring: bit per field */
-    uint16_t next;  /* field that is expected next: in canonical form they ascend */
 };
 
 /* --- reading ----------------------------------------------------------------------------------- */
@@ -26,8 +27,11 @@ struct decode_frame {
 static inline struct decode_frame frame_of(const struct port_message *message, struct bytes source)
 {
     CHECK(message->field_count <= SEEN_BITS_MAX);
-    return (struct decode_frame){
-        .message = message, .position = source.data, .end = source.data + source.size};
+    return (struct decode_frame){.fields = message->fields,
+                                 .fields_end = message->fields + message->field_count,
+                                 .next = message->fields,
+                                 .position = source.data,
+                                 .end = source.data + source.size};
 }
 
 static enum err read_long_varint(const uint8_t **position, const uint8_t *end, uint64_t *value)
@@ -84,19 +88,16 @@ static inline enum err read_delimited(struct decode_frame *frame, struct bytes *
 }
 
 /* The field with a number, looked for from the expected one on; NULL if there is none. */
-static inline const struct port_field *find_field(struct decode_frame *frame, uint64_t number)
+static inline const struct port_field *find_field(const struct decode_frame *frame, uint64_t number)
 {
-    const struct port_message *message = frame->message;
-    for (uint16_t i = frame->next; i < message->field_count; i++) {
-        if (message->fields[i].number == number) {
-            frame->next = i;
-            return &message->fields[i];
+    for (const struct port_field *field = frame->next; field != frame->fields_end; field++) {
+        if (field->number == number) {
+            return field;
         }
     }
-    for (uint16_t i = 0; i < frame->next; i++) {
-        if (message->fields[i].number == number) {
-            frame->next = i;
-            return &message->fields[i];
+    for (const struct port_field *field = frame->fields; field != frame->next; field++) {
+        if (field->number == number) {
+            return field;
         }
     }
     return NULL;
@@ -114,7 +115,11 @@ static inline enum err read_tag(struct decode_frame *frame, const struct port_fi
         return ERR_INVALID;
     }
     *field = find_field(frame, tag >> 3);
-    return *field != NULL && (tag & 7) == field_wire(*field) ? ERR_OK : ERR_INVALID;
+    if (*field == NULL) {
+        return ERR_INVALID;
+    }
+    frame->next = *field + 1;
+    return (tag & 7) == field_wire(*field) ? ERR_OK : ERR_INVALID;
 }
 
 /* --- validating and measuring ------------------------------------------------------------------ */
@@ -123,7 +128,7 @@ static inline enum err read_tag(struct decode_frame *frame, const struct port_fi
 static inline enum err
 note_seen(struct decode_frame *frame, const struct port_field *field, struct block_size *size)
 {
-    const uint64_t bit = UINT64_C(1) << frame->next;
+    const uint64_t bit = UINT64_C(1) << (field - frame->fields);
     if (UNLIKELY(field->type == PORT_LIST || field->type == PORT_TEXTS)) {
         size->structs +=
             block_aligned(field->type == PORT_LIST ? sizeof(void *) : sizeof(struct bytes));
