@@ -92,7 +92,9 @@ method_find(struct link *link, const struct port_method *method, uint32_t index)
     }
     CHECK(method->id > 0);
     CHECK(method->id <= service->method_id_max);
-    return &service->methods[method->id];
+    struct link_method *known = &service->methods[method->id];
+    CHECK(known->method == method || strcmp(known->method->name, method->name) == 0);
+    return known;
 }
 
 /* --- notes ------------------------------------------------------------------------------------- */

@@ -8,12 +8,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CLAIMS_FILE_MAX ((size_t)16 << 20)
 #define CLAIMS_MAX      10000
 
+/* Where a set comes from. */
+struct claim_source {
+    const struct sink_type *sink_or_null; /* brought by the user */
+    struct bytes folder;                  /* of the user's own file, with its slash; or empty */
+};
+
 struct claim_set {
     struct scenario_store memory;
+    struct claim_source source;
     struct claim *claims;
     uint32_t count;
 };
@@ -202,6 +210,14 @@ static enum err fill_oracles(struct reader *reader,
     return ERR_OK;
 }
 
+static bool is_sink(const struct claim_set *set, const char *name)
+{
+    const struct sink_type *brought = set->source.sink_or_null;
+    const struct sink_type *sink = catalogue_sink(bytes_of_text(name));
+    return (sink != NULL && strcmp(sink->name, name) == 0) ||
+           (brought != NULL && strcmp(brought->name, name) == 0);
+}
+
 /* What the fields must satisfy together. */
 static enum err check_claim(struct reader *reader,
                             const struct claim_set *set,
@@ -213,8 +229,7 @@ static enum err check_claim(struct reader *reader,
         field_place(index, "id", place);
         return reader_reject(reader, ERR_INVALID, place, claim->id, "each id once");
     }
-    const struct sink_type *sink = catalogue_sink(bytes_of_text(claim->sink));
-    if (sink == NULL || strcmp(sink->name, claim->sink) != 0) {
+    if (!is_sink(set, claim->sink)) {
         field_place(index, "sink", place);
         return reader_reject(
             reader, ERR_INVALID, place, claim->sink, "a sink mode's name, as in list sinks");
@@ -228,6 +243,41 @@ static enum err check_claim(struct reader *reader,
                              "of a claim that fails, and only there");
     }
     return ERR_OK;
+}
+
+/* A scenario that lies beside the user's file is known by its path. */
+static enum err
+place_scenario(struct reader *reader, const struct claim_set *set, const char **scenario)
+{
+    char path[1024];
+    const struct bytes folder = set->source.folder;
+    for (uint32_t with_ending = 0; with_ending < 2 && folder.size > 0; with_ending++) {
+        const int size = snprintf(path,
+                                  sizeof(path),
+                                  "%.*s%s%s",
+                                  (int)folder.size,
+                                  (const char *)folder.data,
+                                  *scenario,
+                                  with_ending ? ".json" : "");
+        if ((*scenario)[0] != '\0' && size < (int)sizeof(path) && access(path, R_OK) == 0) {
+            struct bytes copy = {0};
+            const enum err err = reader_copy(reader, bytes_of_text(path), &copy);
+            *scenario = (const char *)copy.data;
+            return err;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err
+place_scenarios(struct reader *reader, const struct claim_set *set, struct claim *claim)
+{
+    const char **const places[] = {&claim->scenario, &claim->small, &claim->small_2x, &claim->twin};
+    enum err err = ERR_OK;
+    for (size_t i = 0; i < ARRAY_COUNT(places) && err == ERR_OK; i++) {
+        err = place_scenario(reader, set, places[i]);
+    }
+    return err;
 }
 
 static enum err
@@ -258,6 +308,9 @@ read_claim(struct reader *reader, struct claim_set *set, uint32_t index, json_t 
     }
     if (err == ERR_OK) {
         err = check_claim(reader, set, index, claim);
+    }
+    if (err == ERR_OK) {
+        err = place_scenarios(reader, set, claim);
     }
     set->count += err == ERR_OK ? 1 : 0;
     return err;
@@ -321,8 +374,9 @@ static enum err read_claims(struct reader *reader, struct claim_set *set, json_t
     return err;
 }
 
-enum err claims_create(struct bytes json,
+static enum err create(struct bytes json,
                        const char *name,
+                       const struct claim_source *source,
                        struct claim_set **set,
                        struct scenario_fault *fault)
 {
@@ -333,6 +387,7 @@ enum err claims_create(struct bytes json,
         return reader_out_of_memory(&reader);
     }
     reader.memory = &made->memory;
+    made->source = *source;
     json_t *root = NULL;
     enum err err = reader_parse(&reader, json, 1, &root);
     if (err == ERR_OK) {
@@ -348,7 +403,19 @@ enum err claims_create(struct bytes json,
     return ERR_OK;
 }
 
-enum err claims_load(const char *path, struct claim_set **set, struct scenario_fault *fault)
+enum err claims_create(struct bytes json,
+                       const char *name,
+                       struct claim_set **set,
+                       struct scenario_fault *fault)
+{
+    const struct claim_source source = {0};
+    return create(json, name, &source, set, fault);
+}
+
+static enum err load(const char *path,
+                     const struct claim_source *source,
+                     struct claim_set **set,
+                     struct scenario_fault *fault)
 {
     struct scenario_store text = {0};
     struct reader reader = {.name = path, .fault = fault, .memory = &text};
@@ -361,10 +428,30 @@ enum err claims_load(const char *path, struct claim_set **set, struct scenario_f
                          "cannot be read; allowed: a file of up to %zu MiB",
                          CLAIMS_FILE_MAX >> 20);
     } else {
-        err = claims_create(json, path, set, fault);
+        err = create(json, path, source, set, fault);
     }
     scenario_give_all(&text);
     return err;
+}
+
+enum err claims_load(const char *path, struct claim_set **set, struct scenario_fault *fault)
+{
+    const struct claim_source source = {0};
+    return load(path, &source, set, fault);
+}
+
+enum err claims_load_own(const char *path,
+                         const struct sink_type *sink_or_null,
+                         struct claim_set **set,
+                         struct scenario_fault *fault)
+{
+    const char *slash = strrchr(path, '/');
+    const struct claim_source source = {
+        .sink_or_null = sink_or_null,
+        .folder = slash == NULL ? BYTES_LITERAL("./")
+                                : (struct bytes){(const uint8_t *)path, (size_t)(slash - path) + 1},
+    };
+    return load(path, &source, set, fault);
 }
 
 void claims_destroy(struct claim_set *set)

@@ -44,6 +44,13 @@ MUST_USE enum err claims_create(struct bytes json,
 MUST_USE enum err
 claims_load(const char *path, struct claim_set **set, struct scenario_fault *fault);
 
+/* The same for a user's own file: its claims may be about a sink that was brought, and its scenarios
+ * are looked for in its folder before anywhere else. */
+MUST_USE enum err claims_load_own(const char *path,
+                                  const struct sink_type *sink_or_null,
+                                  struct claim_set **set,
+                                  struct scenario_fault *fault);
+
 void claims_destroy(struct claim_set *set);
 
 uint32_t claims_count(const struct claim_set *set);

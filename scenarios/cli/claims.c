@@ -6,14 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum status claims_open_file(struct claims_book *book, const char *path)
+enum status
+claims_open_file(struct claims_book *book, const char *path, const struct sink_type *sink_or_null)
 {
     struct scenario_fault fault = {{0}};
     if (book->set_count == CLAIM_SETS_MAX) {
         complain("%s: too many files of claims; allowed: %d", path, CLAIM_SETS_MAX);
         return STATUS_USAGE;
     }
-    const enum err error = claims_load(path, &book->sets[book->set_count], &fault);
+    const enum err error =
+        claims_load_own(path, sink_or_null, &book->sets[book->set_count], &fault);
     if (error != ERR_OK) {
         complain("%s", fault.message[0] != '\0' ? fault.message : err_name(error));
         return STATUS_USAGE;
@@ -37,7 +39,7 @@ enum status claims_open(struct text_pool *texts, struct claims_book *book)
         const size_t size = strlen(names[i]);
         if (size > 5 && strcmp(names[i] + size - 5, ".json") == 0) {
             const enum status status =
-                claims_open_file(book, text_format(texts, "%s/%s", folder, names[i]));
+                claims_open_file(book, text_format(texts, "%s/%s", folder, names[i]), NULL);
             if (status != STATUS_OK) {
                 return status;
             }

@@ -18,8 +18,9 @@ struct claims_book {
  * book in any case. */
 MUST_USE enum status claims_open(struct text_pool *texts, struct claims_book *book);
 
-/* Add a file of the user's own. */
-MUST_USE enum status claims_open_file(struct claims_book *book, const char *path);
+/* Add a file of the user's own, whose claims may be about a sink that was brought. */
+MUST_USE enum status
+claims_open_file(struct claims_book *book, const char *path, const struct sink_type *sink_or_null);
 void claims_close(struct claims_book *book);
 
 /* Claims in order of files and places: the i-th, NULL past the end; by id, NULL if there is none. */

@@ -528,8 +528,10 @@ static void choose_set(struct choice_of_claims *choice, const struct claim_set *
 }
 
 /* A word is a claim's id or a file of claims. */
-static enum status
-choose_word(struct claims_book *book, const char *word, struct choice_of_claims *choice)
+static enum status choose_word(const struct session *session,
+                               struct claims_book *book,
+                               const char *word,
+                               struct choice_of_claims *choice)
 {
     const struct claim *claim = claims_book_find(book, word);
     if (claim != NULL) {
@@ -541,20 +543,25 @@ choose_word(struct claims_book *book, const char *word, struct choice_of_claims 
                  word);
         return STATUS_USAGE;
     }
-    const enum status status = claims_open_file(book, word);
+    const enum status status = claims_open_file(book, word, session_sink(session));
     if (status == STATUS_OK) {
         choose_set(choice, book->sets[book->set_count - 1]);
     }
     return status;
 }
 
-static enum status choose_claims(const struct options *options,
+static enum status choose_claims(const struct session *session,
                                  struct claims_book *book,
                                  struct choice_of_claims *choice)
 {
+    const struct options *options = session->options;
     enum status status = STATUS_OK;
+    if (session_sink(session) != NULL && options->argument_count == 0) {
+        complain("matrix: --sink: wanted beside it: a file of claims about that sink");
+        return STATUS_USAGE;
+    }
     for (size_t i = 0; i < options->argument_count && status == STATUS_OK; i++) {
-        status = choose_word(book, options->arguments[i], choice);
+        status = choose_word(session, book, options->arguments[i], choice);
     }
     for (size_t i = 0; i < book->set_count && options->argument_count == 0; i++) {
         choose_set(choice, book->sets[i]);
@@ -596,7 +603,7 @@ enum status command_matrix(const struct options *options)
         status = claims_open(&session.texts, &book);
     }
     if (status == STATUS_OK) {
-        status = choose_claims(options, &book, &choice);
+        status = choose_claims(&session, &book, &choice);
     }
     if (status == STATUS_OK) {
         status = try_all(&session, &choice);

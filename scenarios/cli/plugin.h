@@ -10,7 +10,7 @@
 #include "sinks/base/err.h"
 #include "sinks/sink.h"
 
-#define PLUGIN_MESSAGE_SIZE 400
+#define PLUGIN_MESSAGE_SIZE 800
 
 struct plugin {
     void *handle;

@@ -60,6 +60,11 @@ void session_close(struct session *session)
     text_pool_fini(&session->texts);
 }
 
+const struct sink_type *session_sink(const struct session *session)
+{
+    return session->plugin.handle != NULL ? &session->plugin.type : NULL;
+}
+
 static void switch_off(struct run_config *config, const char *oracle)
 {
     uint32_t kept = 0;
@@ -91,7 +96,7 @@ enum status session_scenario(struct session *session, const char *name, struct s
 {
     const struct scenario_options wanted = {
         .name = name,
-        .sink_or_null = session->plugin.type,
+        .sink_or_null = session_sink(session),
         .profile = session->options->profile,
         .profile_given = option_is_given(session->options, OPTION_BIT(PROFILE)),
     };
@@ -105,7 +110,7 @@ enum status session_scenario_under(struct session *session,
 {
     const struct scenario_options wanted = {
         .name = name,
-        .sink_or_null = session->plugin.type,
+        .sink_or_null = session_sink(session),
         .profile = profile,
         .profile_given = true,
     };

@@ -19,6 +19,9 @@ struct session {
 MUST_USE enum status session_open(struct session *session, const struct options *options);
 void session_close(struct session *session);
 
+/* The sink that the options bring, or NULL. */
+const struct sink_type *session_sink(const struct session *session);
+
 /* Read a scenario by name or path, with the profile and sink that the options ask for, without the
  * oracle that they switch off. */
 MUST_USE enum status

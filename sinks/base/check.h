@@ -10,6 +10,8 @@
 #if defined(__GNUC__)
 #    define MUST_USE __attribute__((warn_unused_result))
 #    define NORETURN __attribute__((noreturn))
+/* Seen from outside a shared object that is built with its symbols hidden. */
+#    define EXPORTED __attribute__((visibility("default")))
 #    define PRINTF_LIKE(format_index, first_index)                                                 \
         __attribute__((format(printf, format_index, first_index)))
 #    define LIKELY(condition)   __builtin_expect(!!(condition), 1)
@@ -19,6 +21,7 @@
 #else
 #    define MUST_USE
 #    define NORETURN
+#    define EXPORTED
 #    define PRINTF_LIKE(format_index, first_index)
 #    define LIKELY(condition)   (condition)
 #    define UNLIKELY(condition) (condition)
