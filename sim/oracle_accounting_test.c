@@ -192,6 +192,92 @@ static void a_replaced_attempt_is_not_judged(void **state)
     assert_int_equal(kit_verdict(&kit), VERDICT_OK);
 }
 
+static void an_extractor_failure_needs_a_record_that_it_fails_on(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit.records[4].traits = RECORD_POISON_EXTRACTOR;
+    kit_host(&kit, HOST_RECORD, 5);
+    kit_fail_record(&kit, 5, SINK_REASON_EXTRACTOR);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    kit_accept(&kit, 3, 3);
+    kit_fail_record(&kit, 3, SINK_REASON_EXTRACTOR);
+    expect(&kit, 3, "sound");
+}
+
+/* Goal: no way back from an outcome. */
+static void a_failed_record_is_not_accepted_later(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_host(&kit, HOST_RECORD, 3);
+    kit_fail_record(&kit, 3, SINK_REASON_REJECTED);
+    kit_host(&kit, HOST_ACCEPTED, 3);
+    expect(&kit, 3, "second outcome");
+}
+
+static void a_skipped_record_is_not_dropped_later(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_host(&kit, HOST_RECORD, 2);
+    kit_host(&kit, HOST_SKIPPED, 2);
+    kit_host(&kit, HOST_DROPPED, 2);
+    expect(&kit, 2, "second outcome");
+}
+
+/* Goal: what a replaced attempt is still handed, and says, changes nothing for its successor. */
+static void a_replaced_attempt_changes_nothing(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_restart(&kit, 0);
+    kit_host(&kit, HOST_RECORD, 1);
+    kit.attempt = 1;
+    kit_host(&kit, HOST_RECORD, 1);
+    kit_host(&kit, HOST_ACCEPTED, 1);
+    kit.attempt = 2;
+    kit_host(&kit, HOST_ACCEPTED, 1);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+}
+
+/* Goal: content does not tell which of equal payloads was stored, and an unfinished run owes no
+ * account. */
+static void skipped_and_stored_is_judged_where_it_can_be(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_host(&kit, HOST_RECORD, 2);
+    kit_host(&kit, HOST_SKIPPED, 2);
+    kit_deliver(&kit, 2, 0, 12);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_OK);
+    kit_init(&kit, &oracle_accounting);
+    kit.log.equal_payloads = true;
+    kit.records[1].traits = RECORD_SKIPPED;
+    kit_start(&kit);
+    kit_host(&kit, HOST_RECORD, 2);
+    kit_host(&kit, HOST_SKIPPED, 2);
+    kit_deliver(&kit, 2, 0, 12);
+    assert_int_equal(kit_end(&kit, RUN_END_COMPLETE), VERDICT_OK);
+}
+
+static void the_last_record_is_judged_at_the_end(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit.records[KIT_RECORDS - 1].traits = RECORD_SKIPPED;
+    kit_host(&kit, HOST_RECORD, KIT_RECORDS);
+    kit_host(&kit, HOST_SKIPPED, KIT_RECORDS);
+    kit_deliver(&kit, KIT_RECORDS, 0, 12);
+    assert_int_equal(kit_end(&kit, RUN_END_COMPLETE), VERDICT_VIOLATION);
+}
+
 TEST_MAIN(oracle_accounting,
           TEST(every_lawful_outcome_is_fine),
           TEST(a_second_outcome_is_a_violation),
@@ -206,4 +292,10 @@ TEST_MAIN(oracle_accounting,
           TEST(a_covered_record_must_have_been_handed_over),
           TEST(with_the_policy_is_no_outcome),
           TEST(skipped_and_stored_is_a_violation),
-          TEST(a_replaced_attempt_is_not_judged))
+          TEST(a_replaced_attempt_is_not_judged),
+          TEST(an_extractor_failure_needs_a_record_that_it_fails_on),
+          TEST(a_failed_record_is_not_accepted_later),
+          TEST(a_skipped_record_is_not_dropped_later),
+          TEST(a_replaced_attempt_changes_nothing),
+          TEST(skipped_and_stored_is_judged_where_it_can_be),
+          TEST(the_last_record_is_judged_at_the_end))

@@ -139,6 +139,43 @@ static void effects_are_those_of_the_reader_class(void **state)
     assert_int_equal(kit_finding(&kit)->subject, 2);
 }
 
+/* Goal: an envelope that was given up before any checkpoint covers its record. */
+static void a_finalised_envelope_is_owed_even_if_uncovered(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit, true);
+    kit_accept(&kit, 1, 1);
+    kit_stage(&kit, 1, 21);
+    kit_envelope(&kit, HOST_FINALISED, 21);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_VIOLATION);
+}
+
+static void a_replacement_is_an_effect(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit, false);
+    kit_accept(&kit, 1, 1);
+    kit_effect(&kit, WORLD_REPLACED, 1, 11, 0);
+    kit_checkpoint(&kit, 1, NULL);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_OK);
+}
+
+/* Goal: what another class sees, or what is visible of nothing, is no effect. */
+static void another_class_is_no_effect(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit, false);
+    kit.facts.reader_class = 2;
+    kit_accept(&kit, 1, 1);
+    (void)kit_note(&kit, (struct journal_entry){.kind = WORLD_VISIBLE, .code = 1, .record = 1});
+    (void)kit_note(&kit, (struct journal_entry){.kind = WORLD_VISIBLE, .code = 2, .record = 0});
+    kit_checkpoint(&kit, 1, NULL);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_VIOLATION);
+}
+
 TEST_MAIN(oracle_at_least_once,
           TEST(covered_records_with_effects_are_kept),
           TEST(a_covered_record_without_an_effect_is_lost),
@@ -148,4 +185,7 @@ TEST_MAIN(oracle_at_least_once,
           TEST(a_finalised_envelope_without_an_effect_is_a_loss),
           TEST(an_envelope_that_was_created_before_is_kept),
           TEST(a_failed_job_owes_its_envelopes),
-          TEST(effects_are_those_of_the_reader_class))
+          TEST(effects_are_those_of_the_reader_class),
+          TEST(a_finalised_envelope_is_owed_even_if_uncovered),
+          TEST(a_replacement_is_an_effect),
+          TEST(another_class_is_no_effect))

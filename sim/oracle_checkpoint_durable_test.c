@@ -158,6 +158,23 @@ static void equal_payloads_are_counted(void **state)
     assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
 }
 
+/* Goal: of two equal payloads one was skipped, so one effect is enough. */
+static void a_skipped_one_of_equal_payload_is_not_owed(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit, false);
+    kit.log.equal_payloads = true;
+    kit.records[1].digest = kit.records[0].digest;
+    kit_start(&kit);
+    kit_host(&kit, HOST_RECORD, 1);
+    kit_host(&kit, HOST_SKIPPED, 1);
+    kit_accept(&kit, 2, 2);
+    kit_deliver(&kit, 1, 0, 11);
+    kit_checkpoint(&kit, 2, NULL);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+}
+
 TEST_MAIN(oracle_checkpoint_durable,
           TEST(acknowledged_records_are_durable),
           TEST(a_record_that_is_stored_later_is_not_durable),
@@ -168,4 +185,5 @@ TEST_MAIN(oracle_checkpoint_durable,
           TEST(an_envelope_missing_from_the_checkpoint_is_not_durable),
           TEST(an_older_checkpoint_does_not_make_a_later_one_durable),
           TEST(envelopes_of_several_records_are_not_judged),
-          TEST(equal_payloads_are_counted))
+          TEST(equal_payloads_are_counted),
+          TEST(a_skipped_one_of_equal_payload_is_not_owed))

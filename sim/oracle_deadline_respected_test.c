@@ -152,6 +152,75 @@ static void requests_without_an_envelope_are_not_judged(void **state)
     assert_int_equal(kit_verdict(&kit), VERDICT_OK);
 }
 
+/* Goal: the true bound of the check stands by itself: a request without a deadline of its own. */
+static void the_true_bound_is_exact(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_wait(&kit, SECONDS(110) - 1);
+    send_with(&kit, -(int64_t)SECONDS(11), 0);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    kit_wait(&kit, 1);
+    send_with(&kit, -(int64_t)SECONDS(11), 0);
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+}
+
+/* Goal: a pause may add less than the request timeout. */
+static void the_bound_of_leaving_is_exact(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_wait(&kit, SECONDS(99));
+    kit_inject(&kit, FAULT_PAUSE, SECONDS(16) - 1);
+    send_with(&kit, 0, 0);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    kit_inject(&kit, FAULT_PAUSE, SECONDS(16));
+    send_with(&kit, 0, 0);
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+}
+
+/* Goal: negative control: the deadline passes at the very end of the pause. */
+static void a_pause_up_to_an_absolute_deadline_is_fine(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_wait(&kit, SECONDS(99));
+    kit_inject(&kit, FAULT_PAUSE, SECONDS(20));
+    send_with(&kit, 0, SECONDS(119));
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+}
+
+static void the_bound_of_landing_is_exact(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_wait(&kit, SECONDS(99));
+    send_with(&kit, 0, SECONDS(115) - 1);
+    send_with(&kit, 0, TIME_NEVER);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    send_with(&kit, 0, SECONDS(115));
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+}
+
+/* Goal: what the scenario does not know is not judged: no request timeout, no window. */
+static void unknown_bounds_are_not_judged(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit.facts.request_timeout = 0;
+    kit_wait(&kit, SECONDS(99));
+    send_with(&kit, 0, SECONDS(500));
+    kit.facts.recovery_window = 0;
+    kit.facts.clock_allowance = 0;
+    send_with(&kit, 0, SECONDS(500));
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+}
+
 TEST_MAIN(oracle_deadline_respected,
           TEST(before_the_deadline_is_fine),
           TEST(at_the_deadline_is_too_late),
@@ -162,4 +231,9 @@ TEST_MAIN(oracle_deadline_respected,
           TEST(a_pause_past_an_absolute_deadline_is_fine),
           TEST(a_request_that_may_land_too_late_is_a_violation),
           TEST(a_policy_that_sends_anyway_is_not_judged),
-          TEST(requests_without_an_envelope_are_not_judged))
+          TEST(requests_without_an_envelope_are_not_judged),
+          TEST(the_true_bound_is_exact),
+          TEST(the_bound_of_leaving_is_exact),
+          TEST(a_pause_up_to_an_absolute_deadline_is_fine),
+          TEST(the_bound_of_landing_is_exact),
+          TEST(unknown_bounds_are_not_judged))

@@ -86,9 +86,25 @@ static void a_declared_stop_does_not_excuse_a_finalised_envelope(void **state)
     assert_int_equal(kit_fail(&kit, SINK_REASON_EXPIRED), VERDICT_VIOLATION);
 }
 
+/* Goal: an envelope that waits in a job that was stopped by injected downtime is excused. */
+static void a_declared_stop_may_excuse_a_missing_record(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit.facts.excuses = EXCUSE_DECLARED_STOP;
+    kit.facts.fault_free_bound = SECONDS(5);
+    kit.facts.recovery_window = SECONDS(10);
+    kit.facts.stop_reasons = UINT64_C(1) << SINK_REASON_EXPIRED;
+    kit_inject(&kit, FAULT_CRASH, SECONDS(10));
+    kit_restart(&kit, 1);
+    assert_int_equal(kit_fail(&kit, SINK_REASON_EXPIRED), VERDICT_INCONCLUSIVE);
+}
+
 TEST_MAIN(oracle_exactly_once_write,
           TEST(committed_once_over_a_restore_is_fine),
           TEST(a_second_creation_is_a_violation),
           TEST(a_covered_record_without_an_effect_is_a_violation),
           TEST(an_uncovered_record_is_owed_nothing),
-          TEST(a_declared_stop_does_not_excuse_a_finalised_envelope))
+          TEST(a_declared_stop_does_not_excuse_a_finalised_envelope),
+          TEST(a_declared_stop_may_excuse_a_missing_record))

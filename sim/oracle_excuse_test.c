@@ -327,6 +327,118 @@ static void an_eager_record_is_not_excused(void **state)
     assert_int_equal(kit_finding(&kit)->subject, 2);
 }
 
+/* Goal: EXPIRED needs the downtime itself, not any fault. */
+static void expiry_needs_the_whole_window_of_downtime(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare_stop(&kit);
+    kit_inject(&kit, FAULT_CRASH, SECONDS(9));
+    kit_restart(&kit, 1);
+    assert_int_equal(kit_fail(&kit, SINK_REASON_EXPIRED), VERDICT_VIOLATION);
+}
+
+static void expiry_without_a_window_is_not_excused(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare_stop(&kit);
+    kit.facts.recovery_window = 0;
+    kit_inject(&kit, FAULT_CRASH, SECONDS(10));
+    kit_restart(&kit, 1);
+    assert_int_equal(kit_fail(&kit, SINK_REASON_EXPIRED), VERDICT_VIOLATION);
+}
+
+static void a_stop_that_is_not_granted_is_not_excused(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare_stop(&kit);
+    kit.facts.excuses = ~(uint32_t)EXCUSE_DECLARED_STOP;
+    kit_inject(&kit, FAULT_CRASH, SECONDS(10));
+    kit_restart(&kit, 1);
+    assert_int_equal(kit_fail(&kit, SINK_REASON_EXPIRED), VERDICT_VIOLATION);
+}
+
+/* Goal: an envelope that no completed checkpoint holds is lost already. */
+static void an_envelope_outside_the_checkpoint_is_not_excused(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare_stop(&kit);
+    kit_accept(&kit, 2, 2);
+    kit_stage(&kit, 2, 22);
+    kit_checkpoint(&kit, 2, (uint32_t[]){21, 0});
+    kit_inject(&kit, FAULT_CRASH, SECONDS(10));
+    kit_restart(&kit, 2);
+    assert_int_equal(kit_fail(&kit, SINK_REASON_EXPIRED), VERDICT_VIOLATION);
+    assert_int_equal(kit_finding(&kit)->subject, 2);
+}
+
+/* Goal: a fault that was over before the staging is no cause; one that reaches into it is. */
+static void a_fault_before_the_staging_counts_if_it_lasts(void **state)
+{
+    (void)state;
+    struct kit kit;
+    for (uint32_t lasts = 0; lasts < 2; lasts++) {
+        prepare_stop(&kit);
+        kit_wait(&kit, SECONDS(1));
+        kit_inject(&kit, FAULT_OUTAGE, SECONDS(1) + lasts);
+        kit_wait(&kit, SECONDS(1));
+        kit_accept(&kit, 2, 2);
+        kit_stage(&kit, 2, 22);
+        kit_envelope(&kit, HOST_COMMIT_REQUEST, 21);
+        kit_deliver(&kit, 1, 21, 11);
+        kit_checkpoint(&kit, 2, (uint32_t[]){22, 0});
+        kit_wait(&kit, SECONDS(1));
+        assert_int_equal(kit_fail(&kit, SINK_REASON_EXHAUSTED),
+                         lasts != 0 ? VERDICT_INCONCLUSIVE : VERDICT_VIOLATION);
+    }
+}
+
+/* Goal: a fault at the moment of the failure, or after it, did not cause it. */
+static void a_fault_at_the_failure_is_no_cause(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare_stop(&kit);
+    kit_wait(&kit, SECONDS(1));
+    kit_inject(&kit, FAULT_REFUSED, 0);
+    assert_int_equal(kit_fail(&kit, SINK_REASON_EXHAUSTED), VERDICT_VIOLATION);
+}
+
+/* Goal: a staged sink that sends anyway has no deadline of its own that should have kept it. */
+static void a_sink_that_sends_anyway_may_be_excused(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare_lapse(&kit);
+    kit.facts.staged = true;
+    kit_inject(&kit, FAULT_CRASH, SECONDS(10));
+    create_again(&kit, 11);
+    assert_int_equal(kit_verdict(&kit), VERDICT_INCONCLUSIVE);
+}
+
+/* Goal: without a bound nothing is late. */
+static void without_a_late_bound_nothing_is_late(void **state)
+{
+    (void)state;
+    struct kit kit;
+    kit_init(&kit, &oracle_effectively_once);
+    kit.facts.fault_free_bound = SECONDS(5);
+    kit.facts.excuses = EXCUSE_LATE_EFFECT;
+    kit_start(&kit);
+    kit_accept(&kit, 1, 1);
+    (void)kit_note(
+        &kit,
+        (struct journal_entry){.kind = HOST_INJECTED, .code = FAULT_APPLIED_LATER, .request = 1});
+    const uint32_t late = kit_send(&kit, kit_writer, 0);
+    kit_deliver(&kit, 1, 0, 12);
+    kit_wait(&kit, SECONDS(9));
+    kit_effect(&kit, WORLD_CREATED, 1, 13, late);
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+}
+
 TEST_MAIN(oracle_excuse,
           TEST(downtime_beyond_the_window_excuses_a_second_creation),
           TEST(no_excuse_is_granted_by_default),
@@ -350,4 +462,12 @@ TEST_MAIN(oracle_excuse,
           TEST(a_finalised_envelope_is_not_excused),
           TEST(an_injected_fault_excuses_an_exhausted_budget),
           TEST(an_exhausted_budget_without_a_fault_is_not_excused),
-          TEST(an_eager_record_is_not_excused))
+          TEST(an_eager_record_is_not_excused),
+          TEST(expiry_needs_the_whole_window_of_downtime),
+          TEST(expiry_without_a_window_is_not_excused),
+          TEST(a_stop_that_is_not_granted_is_not_excused),
+          TEST(an_envelope_outside_the_checkpoint_is_not_excused),
+          TEST(a_fault_before_the_staging_counts_if_it_lasts),
+          TEST(a_fault_at_the_failure_is_no_cause),
+          TEST(a_sink_that_sends_anyway_may_be_excused),
+          TEST(without_a_late_bound_nothing_is_late))

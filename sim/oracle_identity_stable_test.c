@@ -184,6 +184,52 @@ static void an_unnamed_record_may_be_created_under_two_names(void **state)
     assert_int_equal(kit_verdict(&kit), VERDICT_OK);
 }
 
+/* Goal: two records of one key share a name; whose bytes come back cannot be told. */
+static void bytes_of_a_shared_key_are_not_judged(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit, true);
+    kit.facts.keyed = true;
+    kit_stage(&kit, 1, 21);
+    const struct stored_request first = kit.staged[21];
+    kit_stage(&kit, 2, 21);
+    kit.staged[21] = first;
+    kit.staged[21].value++;
+    kit_envelope(&kit, HOST_COMMIT_REQUEST, 21);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+}
+
+/* Goal: neither equal payloads nor another service's resources tell anything of a record's name. */
+static void names_are_judged_where_they_tell_something(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit, false);
+    kit.facts.keyed = true;
+    kit_deliver(&kit, 1, 0, 11);
+    kit_letter(&kit, 1);
+    kit_effect(&kit, WORLD_CREATED, 0, 12, 0);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    kit.log.equal_payloads = true;
+    kit_deliver(&kit, 1, 0, 12);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+}
+
+/* Goal: a restore brings back the older envelope of a record, not the latest one. */
+static void a_restore_names_the_envelope_that_lives(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare_staged(&kit);
+    kit_restart(&kit, 0);
+    kit_stage(&kit, 1, 22);
+    kit_restart(&kit, 1);
+    kit_envelope(&kit, HOST_RESTORED, 21);
+    kit_stage(&kit, 1, 23);
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+}
+
 TEST_MAIN(oracle_identity_stable,
           TEST(the_same_name_and_bytes_over_a_restore_are_fine),
           TEST(a_replayed_record_may_get_a_new_identity),
@@ -197,4 +243,7 @@ TEST_MAIN(oracle_identity_stable,
           TEST(a_key_has_one_name),
           TEST(a_scenario_may_allow_changes),
           TEST(a_keyed_record_is_created_under_one_name),
-          TEST(an_unnamed_record_may_be_created_under_two_names))
+          TEST(an_unnamed_record_may_be_created_under_two_names),
+          TEST(bytes_of_a_shared_key_are_not_judged),
+          TEST(names_are_judged_where_they_tell_something),
+          TEST(a_restore_names_the_envelope_that_lives))

@@ -196,6 +196,79 @@ static void unknown_records_and_lanes_are_checks(void **state)
     expect_check_failure(ledger_lane(kit.judge->ledger, (lane)(kit_writer + LEDGER_LANES)));
 }
 
+/* Goal: hand-overs go in any order; the highest is remembered. */
+static void a_rollback_reaches_the_highest_hand_over(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct ledger *ledger = start(&kit);
+    kit_accept(&kit, 3, 3);
+    kit_accept(&kit, 1, 1);
+    kit_restart(&kit, 0);
+    assert_int_equal(ledger->batch_count, 3);
+}
+
+/* Goal: the first hand-over counts, for excuses start from it. */
+static void the_first_hand_over_is_remembered(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct ledger *ledger = start(&kit);
+    kit_wait(&kit, SECONDS(7));
+    kit_accept(&kit, 1, 1);
+    kit_restart(&kit, 0);
+    kit_wait(&kit, SECONDS(7));
+    kit_accept(&kit, 1, 1);
+    assert_int_equal(ledger_record(ledger, 1)->handed_at, SECONDS(7));
+}
+
+/* Goal: only the same record may find its own name released. */
+static void a_released_name_is_the_same_records(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct ledger *ledger = start(&kit);
+    kit_effect(&kit, WORLD_CREATED, 1, 11, 0);
+    assert_false(ledger->absent);
+    kit_effect(&kit, WORLD_CREATED, 1, 11, 0);
+    assert_false(ledger->absent);
+    kit_wait(&kit, SECONDS(2));
+    kit_effect(&kit, WORLD_REMOVED, 0, 11, 0);
+    kit_wait(&kit, SECONDS(2));
+    kit_effect(&kit, WORLD_CREATED, 1, 11, 0);
+    assert_true(ledger->absent);
+    assert_int_equal(ledger->absent_since, SECONDS(2));
+    kit_effect(&kit, WORLD_REMOVED, 0, 11, 0);
+    kit_effect(&kit, WORLD_CREATED, 2, 11, 0);
+    assert_false(ledger->absent);
+}
+
+/* Goal: nothing but a pause holds a request back. */
+static void an_outage_does_not_hold_requests_back(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct ledger *ledger = start(&kit);
+    kit_inject(&kit, FAULT_OUTAGE, SECONDS(4));
+    const uint32_t request = kit_send(&kit, kit_committer, 0);
+    assert_int_equal(ledger_request(ledger, request)->leaves_at, 0);
+}
+
+/* Goal: what no journal entry staged, and what a checkpoint lists all the same, is passed over. */
+static void a_checkpoint_may_list_what_was_never_staged(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct ledger *ledger = start(&kit);
+    (void)kit_send(&kit, kit_committer, 35);
+    kit.staged[35] = (struct stored_request){.identity = 35};
+    kit.staged[36] = (struct stored_request){.identity = 36};
+    kit_stage(&kit, 0, 37);
+    kit_checkpoint(&kit, 0, (uint32_t[]){35, 36, 37, 0});
+    kit_restart(&kit, 1);
+    assert_int_equal(ledger->expected, 1);
+}
+
 TEST_MAIN(oracle_ledger,
           TEST(many_identities_and_requests_are_kept),
           TEST(stagings_are_kept_for_ever),
@@ -205,4 +278,9 @@ TEST_MAIN(oracle_ledger,
           TEST(all_records_are_owed_when_work_is_done),
           TEST(faults_leave_stretches_between_them),
           TEST(a_pause_holds_back_its_own_lane),
-          TEST(unknown_records_and_lanes_are_checks))
+          TEST(unknown_records_and_lanes_are_checks),
+          TEST(a_rollback_reaches_the_highest_hand_over),
+          TEST(the_first_hand_over_is_remembered),
+          TEST(a_released_name_is_the_same_records),
+          TEST(an_outage_does_not_hold_requests_back),
+          TEST(a_checkpoint_may_list_what_was_never_staged))

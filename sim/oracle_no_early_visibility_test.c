@@ -122,6 +122,32 @@ static void only_the_judged_class_counts(void **state)
     assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
 }
 
+static void a_staged_replacement_before_the_completion_is_early(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit, true);
+    kit_stage(&kit, 1, 21);
+    kit_effect(&kit, WORLD_REPLACED, 1, 11, 0);
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+}
+
+/* Goal: where a reader class is judged, what lies at the service unseen is not early. */
+static void an_unseen_replacement_is_fine(void **state)
+{
+    (void)state;
+    struct kit kit;
+    kit_init(&kit, &oracle_no_early_visibility);
+    kit.facts.staged = true;
+    kit.facts.reader_class = 2;
+    kit_start(&kit);
+    kit_accept(&kit, 1, 1);
+    kit_effect(&kit, WORLD_REPLACED, 1, 11, 0);
+    kit_deliver(&kit, 1, 0, 11);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    assert_false(kit.judge->ledger->effect);
+}
+
 TEST_MAIN(oracle_no_early_visibility,
           TEST(an_effect_after_the_completion_is_fine),
           TEST(a_staged_effect_before_the_completion_is_early),
@@ -130,4 +156,6 @@ TEST_MAIN(oracle_no_early_visibility,
           TEST(an_eager_effect_whose_checkpoint_never_completes_is_early),
           TEST(a_late_effect_of_a_lost_attempt_is_early),
           TEST(a_rolled_back_record_without_an_effect_is_fine),
-          TEST(only_the_judged_class_counts))
+          TEST(only_the_judged_class_counts),
+          TEST(a_staged_replacement_before_the_completion_is_early),
+          TEST(an_unseen_replacement_is_fine))

@@ -206,6 +206,85 @@ static void two_records_of_one_key_are_not_judged(void **state)
     assert_int_equal(kit_verdict(&kit), VERDICT_OK);
 }
 
+/* Goal: what a replaced attempt still does to its envelopes is of no timeline. */
+static void a_replaced_attempt_owns_nothing(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_checkpoint(&kit, 1, (uint32_t[]){21, 0});
+    kit_restart(&kit, 1);
+    kit_envelope(&kit, HOST_RESTORED, 21);
+    kit.attempt = 1;
+    kit_stage(&kit, 2, 31);
+    kit_envelope(&kit, HOST_STAGED, 21);
+    kit_envelope(&kit, HOST_RECEIVED, 21);
+    kit_envelope(&kit, HOST_RESTORED, 21);
+    kit_envelope(&kit, HOST_COMMIT_REQUEST, 31);
+    kit_envelope(&kit, HOST_FINALISED, 31);
+    kit_envelope(&kit, HOST_FINALISED, 21);
+    assert_int_equal(kit.judge->ledger->held, 1);
+    kit.attempt = 2;
+    kit_envelope(&kit, HOST_COMMIT_REQUEST, 21);
+    kit_envelope(&kit, HOST_FINALISED, 21);
+    assert_int_equal(kit_end(&kit, RUN_END_COMPLETE), VERDICT_OK);
+}
+
+static void received_without_any_staging_is_a_violation(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_envelope(&kit, HOST_RECEIVED, 33);
+    expect(&kit, "not staged");
+}
+
+/* Goal: a checkpoint that lists an envelope twice still restores it once. */
+static void listed_twice_is_restored_once(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_checkpoint(&kit, 1, (uint32_t[]){21, 21, 0});
+    kit_restart(&kit, 1);
+    kit_envelope(&kit, HOST_RESTORED, 21);
+    kit_checkpoint(&kit, 1, (uint32_t[]){21, 0});
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    kit_envelope(&kit, HOST_RESTORED, 21);
+    expect(&kit, "restored twice");
+}
+
+/* Goal: a shared name is excused for keys only, and for other records only. */
+static void an_unkeyed_name_is_not_shared(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_stage(&kit, 2, 21);
+    expect(&kit, "still hold it");
+    kit_init(&kit, &oracle_ownership);
+    kit.facts.keyed = true;
+    kit_start(&kit);
+    kit_stage(&kit, 1, 21);
+    kit_envelope(&kit, HOST_STAGED, 21);
+    expect(&kit, "still hold it");
+}
+
+/* Goal: of a shared name one envelope is held at a time, so that the end finds nothing left. */
+static void a_shared_name_is_held_once(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit.facts.keyed = true;
+    kit_stage(&kit, 2, 21);
+    assert_int_equal(kit.judge->ledger->held, 1);
+    kit_envelope(&kit, HOST_FINALISED, 21);
+    kit_stage(&kit, 1, 21);
+    kit_envelope(&kit, HOST_FINALISED, 21);
+    assert_int_equal(kit_end(&kit, RUN_END_COMPLETE), VERDICT_OK);
+}
+
 TEST_MAIN(oracle_ownership,
           TEST(the_whole_way_is_lawful),
           TEST(a_rolled_back_envelope_vanishes),
@@ -222,4 +301,9 @@ TEST_MAIN(oracle_ownership,
           TEST(finalised_twice_is_a_violation),
           TEST(left_behind_at_the_end_is_lost),
           TEST(an_unfinished_run_may_hold_envelopes),
-          TEST(two_records_of_one_key_are_not_judged))
+          TEST(two_records_of_one_key_are_not_judged),
+          TEST(a_replaced_attempt_owns_nothing),
+          TEST(received_without_any_staging_is_a_violation),
+          TEST(listed_twice_is_restored_once),
+          TEST(an_unkeyed_name_is_not_shared),
+          TEST(a_shared_name_is_held_once))

@@ -69,9 +69,30 @@ static void an_unfinished_run_owes_no_value(void **state)
     assert_int_equal(kit_fail(&kit, SINK_REASON_SERVICE), VERDICT_OK);
 }
 
+static void a_failed_run_owes_no_covered_value(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_checkpoint(&kit, KIT_RECORDS, NULL);
+    assert_int_equal(kit_fail(&kit, SINK_REASON_SERVICE), VERDICT_OK);
+}
+
+/* Goal: only acceptance is a claim about the value. */
+static void a_value_that_was_not_accepted_is_not_judged(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_fail_record(&kit, KIT_RECORDS, SINK_REASON_REJECTED);
+    assert_int_equal(kit_end(&kit, RUN_END_COMPLETE), VERDICT_OK);
+}
+
 TEST_MAIN(oracle_value_intact,
           TEST(every_value_in_place_is_fine),
           TEST(an_effect_that_nothing_explains_is_a_violation),
           TEST(effects_without_a_value_and_elsewhere_are_fine),
           TEST(an_accepted_value_that_is_nowhere_is_a_violation),
-          TEST(an_unfinished_run_owes_no_value))
+          TEST(an_unfinished_run_owes_no_value),
+          TEST(a_failed_run_owes_no_covered_value),
+          TEST(a_value_that_was_not_accepted_is_not_judged))
