@@ -30,6 +30,17 @@ void bytes_to_hex(struct bytes source, char *text);
 /* True when every byte forms well-formed UTF-8 (no surrogates, no overlong forms). */
 bool bytes_is_utf8(struct bytes source);
 
+/* A big-endian integer, written out so that compilers see one load in it. */
+static inline uint32_t bytes_u32_be(const uint8_t *data)
+{
+    return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
+}
+
+static inline uint64_t bytes_u64_be(const uint8_t *data)
+{
+    return (uint64_t)bytes_u32_be(data) << 32 | bytes_u32_be(data + 4);
+}
+
 /* Eight bytes side by side, where going one by one would take too long. Nothing that is asked of a
  * word may depend on the order of its bytes, which is the machine's. */
 #define BYTES_WORD_SIZE 8u
@@ -153,20 +164,13 @@ static inline uint8_t byte_reader_u8(struct byte_reader *reader)
 static inline uint32_t byte_reader_u32_be(struct byte_reader *reader)
 {
     const uint8_t *data = byte_reader_consume(reader, 4);
-    if (data == NULL) {
-        return 0;
-    }
-    return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
+    return data == NULL ? 0 : bytes_u32_be(data);
 }
 
 static inline uint64_t byte_reader_u64_be(struct byte_reader *reader)
 {
     const uint8_t *data = byte_reader_consume(reader, 8);
-    uint64_t value = 0;
-    for (size_t i = 0; data != NULL && i < 8; i++) {
-        value = value << 8 | data[i];
-    }
-    return value;
+    return data == NULL ? 0 : bytes_u64_be(data);
 }
 
 static inline struct bytes byte_reader_bytes(struct byte_reader *reader, size_t size)

@@ -4,6 +4,8 @@
 #include "sinks/base/digest.h"
 #include "sinks/port/cloudtasks.h"
 
+#include <string.h>
+
 #define NAME_TAG 0x0au /* field 1, length-delimited */
 
 static size_t varint_size(size_t value)
@@ -26,32 +28,64 @@ size_t envelope_size(size_t queue_size, size_t task_size)
     return ENVELOPE_VERSION_SIZE + ENVELOPE_FIXED_SIZE + queue_size + task_size;
 }
 
+static uint8_t *put_u32(uint8_t *place, uint32_t value)
+{
+    place[0] = (uint8_t)(value >> 24);
+    place[1] = (uint8_t)(value >> 16);
+    place[2] = (uint8_t)(value >> 8);
+    place[3] = (uint8_t)value;
+    return place + 4;
+}
+
+static uint8_t *put_u64(uint8_t *place, uint64_t value)
+{
+    return put_u32(put_u32(place, (uint32_t)(value >> 32)), (uint32_t)value);
+}
+
+static uint8_t *put_bytes(uint8_t *place, struct bytes value)
+{
+    if (value.size > 0) {
+        memcpy(place, value.data, value.size);
+    }
+    return place + value.size;
+}
+
+/* The wire form of a task: its name, then the payload, which has none. */
+static uint8_t *
+put_task(uint8_t *place, const struct envelope_parts *parts, size_t name_size, struct bytes *name)
+{
+    uint8_t head[16];
+    struct byte_writer writer;
+    byte_writer_init(&writer, head, sizeof(head));
+    byte_writer_u8(&writer, NAME_TAG);
+    byte_writer_varint(&writer, name_size);
+    place = put_bytes(place, byte_writer_view(&writer));
+    *name = (struct bytes){place, name_size};
+    byte_writer_init(&writer, place, name_size);
+    identity_write_name(&writer, parts->queue, parts->identity);
+    return put_bytes(place + name_size, parts->payload);
+}
+
 struct bytes envelope_encode(const struct envelope_parts *parts, uint8_t *data)
 {
     const size_t name_size = identity_name_size(parts->queue, parts->identity);
     const size_t task_size = envelope_task_size(name_size, parts->payload.size);
+    struct bytes name = {0};
     CHECK(parts->queue.size <= ENVELOPE_PART_SIZE_MAX);
     CHECK(task_size <= ENVELOPE_PART_SIZE_MAX);
     CHECK(parts->deadline_ms > parts->origin_ms);
     CHECK(parts->deadline_ms <= ENVELOPE_MS_MAX);
-    struct byte_writer writer;
-    byte_writer_init(&writer, data, envelope_size(parts->queue.size, task_size));
-    byte_writer_u32_be(&writer, ENVELOPE_VERSION);
-    byte_writer_u32_be(&writer, ENVELOPE_MAGIC);
-    byte_writer_u32_be(&writer, (uint32_t)parts->queue.size);
-    byte_writer_bytes(&writer, parts->queue);
-    byte_writer_u64_be(&writer, parts->origin_ms);
-    byte_writer_u64_be(&writer, parts->deadline_ms);
-    byte_writer_u32_be(&writer, (uint32_t)task_size);
-    byte_writer_u8(&writer, NAME_TAG);
-    byte_writer_varint(&writer, name_size);
-    const struct bytes name = {data + writer.size, name_size};
-    identity_write_name(&writer, parts->queue, parts->identity);
-    byte_writer_bytes(&writer, parts->payload);
-    const struct bytes frame = {data + ENVELOPE_VERSION_SIZE, writer.size - ENVELOPE_VERSION_SIZE};
-    byte_writer_u32_be(&writer, digest_checksum(frame));
-    CHECK(!writer.overflowed);
-    CHECK(writer.size == writer.capacity);
+    uint8_t *place = put_u32(data, ENVELOPE_VERSION);
+    place = put_u32(place, ENVELOPE_MAGIC);
+    place = put_u32(place, (uint32_t)parts->queue.size);
+    place = put_bytes(place, parts->queue);
+    place = put_u64(place, parts->origin_ms);
+    place = put_u64(place, parts->deadline_ms);
+    place = put_u32(place, (uint32_t)task_size);
+    place = put_task(place, parts, name_size, &name);
+    const uint8_t *frame = data + ENVELOPE_VERSION_SIZE;
+    place = put_u32(place, digest_checksum((struct bytes){frame, (size_t)(place - frame)}));
+    CHECK((size_t)(place - data) == envelope_size(parts->queue.size, task_size));
     return name;
 }
 
