@@ -61,16 +61,11 @@ void clock_init(struct clock *clock)
     *clock = (struct clock){0};
 }
 
-nanos clock_wall(const struct clock *clock, nanos now)
+nanos clock_wall_erring(const struct clock *clock, nanos now)
 {
     const int64_t error = error_at(clock, now).whole;
     const nanos wall = clock_true_wall(now);
     return error < 0 ? nanos_sub(wall, magnitude(error)) : nanos_add(wall, magnitude(error));
-}
-
-nanos clock_true_wall(nanos now)
-{
-    return nanos_add(CLOCK_BASE, now);
 }
 
 void clock_jump(struct clock *clock, nanos now, int64_t by)

@@ -6,6 +6,8 @@
 #include "sim/choice.h"
 #include "sinks/base/units.h"
 
+#include <stdbool.h>
+
 /* 2026-01-01T00:00:00Z: where true wall time starts in every run. */
 #define CLOCK_BASE (UINT64_C(1767225600) * NANOS_PER_S)
 
@@ -22,12 +24,23 @@ struct clock {
 /* A true clock. */
 void clock_init(struct clock *clock);
 
+/* The true wall time. */
+static inline nanos clock_true_wall(nanos now)
+{
+    return nanos_add(CLOCK_BASE, now);
+}
+
+/* The wall time of a clock that errs or erred; not for callers. */
+nanos clock_wall_erring(const struct clock *clock, nanos now);
+
 /* What the node believes the wall time is, at virtual time now, which is not before the last change.
  * Never below 0; saturates at TIME_NEVER. Exact: drift is rounded down to whole ns only here. */
-nanos clock_wall(const struct clock *clock, nanos now);
-
-/* The true wall time. */
-nanos clock_true_wall(nanos now);
+static inline nanos clock_wall(const struct clock *clock, nanos now)
+{
+    CHECK(now >= clock->drift_since);
+    const bool is_true = clock->offset == 0 && clock->drift_ppm == 0;
+    return LIKELY(is_true) ? clock_true_wall(now) : clock_wall_erring(clock, now);
+}
 
 /* Move the offset from now on. */
 void clock_jump(struct clock *clock, nanos now, int64_t by);

@@ -110,54 +110,25 @@ static void grow_chunk_list(struct journal *journal)
     journal->chunk_capacity = new;
 }
 
-static void add_chunk(struct journal *journal)
+void journal_add_chunk(struct journal *journal)
 {
     CHECK(journal->count <= UINT32_MAX - JOURNAL_CHUNK);
     if (journal->chunk_count == journal->chunk_capacity) {
         grow_chunk_list(journal);
     }
-    journal->chunks[journal->chunk_count] =
-        arena_take(journal->arena, JOURNAL_CHUNK * sizeof(struct journal_entry));
+    journal->place = arena_take(journal->arena, JOURNAL_CHUNK * sizeof(struct journal_entry));
+    journal->places_end = journal->place + JOURNAL_CHUNK;
+    journal->chunks[journal->chunk_count] = journal->place;
     journal->chunk_count++;
     CHECK(journal_is_valid(journal));
-}
-
-/* Field by field: the entry was just written in narrow pieces, which a wide load would wait for. */
-static void copy_entry(struct journal_entry *to, const struct journal_entry *from)
-{
-    to->time = from->time;
-    to->kind = from->kind;
-    to->code = from->code;
-    to->lane = from->lane;
-    to->attempt = from->attempt;
-    to->service = from->service;
-    to->record = from->record;
-    to->request = from->request;
-    to->resource = from->resource;
-    to->generation = from->generation;
-    to->checkpoint = from->checkpoint;
-    to->identity = from->identity;
-    to->value = from->value;
-    to->a = from->a;
-    to->b = from->b;
 }
 
 uint32_t journal_append(struct journal *journal, const struct journal_entry *entry)
 {
     CHECK(entry->kind != JOURNAL_NONE);
     CHECK(entry->kind < JOURNAL_KIND_COUNT);
-    const uint32_t position = journal->count;
-    if (position == journal->chunk_count * JOURNAL_CHUNK) {
-        add_chunk(journal);
-    }
-    struct journal_entry *place =
-        &journal->chunks[position / JOURNAL_CHUNK][position % JOURNAL_CHUNK];
-    copy_entry(place, entry);
-    journal->count++;
-    if (journal->listener != NULL) {
-        journal->listener(journal->listener_context, place, position);
-    }
-    return position;
+    journal_copy(journal_place(journal), entry);
+    return journal_publish(journal);
 }
 
 const struct journal_entry *journal_at(const struct journal *journal, uint32_t position)

@@ -144,7 +144,9 @@ const char *contract_rule_name(uint32_t rule);
 
 /* Listeners get each entry as it is appended, by kind. */
 struct journal {
-    uint32_t count; /* read */
+    uint32_t count;                   /* read */
+    struct journal_entry *place;      /* private: where the next entry goes */
+    struct journal_entry *places_end; /* private: where that chunk ends */
     struct arena *arena;
     struct journal_entry **chunks; /* private: chunks of JOURNAL_CHUNK entries */
     uint32_t chunk_count;
@@ -164,6 +166,68 @@ void journal_listen(struct journal *journal,
 
 /* Append a copy; returns its position from 0. O(1). */
 uint32_t journal_append(struct journal *journal, const struct journal_entry *entry);
+
+/* What journal_append is made of, for world_note: the place of the next entry, to be written in
+ * full, and then its publication, which returns the position. */
+void journal_add_chunk(struct journal *journal);
+static inline struct journal_entry *journal_place(struct journal *journal)
+{
+    if (UNLIKELY(journal->place == journal->places_end)) {
+        journal_add_chunk(journal);
+    }
+    return journal->place;
+}
+
+static inline uint32_t journal_publish(struct journal *journal)
+{
+    const struct journal_entry *entry = journal->place;
+    const uint32_t position = journal->count;
+    journal->place++;
+    journal->count++;
+    if (journal->listener != NULL) {
+        journal->listener(journal->listener_context, entry, position);
+    }
+    return position;
+}
+
+/* Field by field: where the entry is made in the same function, no copy of it is ever made. */
+static inline void journal_copy(struct journal_entry *to, const struct journal_entry *from)
+{
+    to->time = from->time;
+    to->kind = from->kind;
+    to->code = from->code;
+    to->lane = from->lane;
+    to->attempt = from->attempt;
+    to->service = from->service;
+    to->record = from->record;
+    to->request = from->request;
+    to->resource = from->resource;
+    to->generation = from->generation;
+    to->checkpoint = from->checkpoint;
+    to->identity = from->identity;
+    to->value = from->value;
+    to->a = from->a;
+    to->b = from->b;
+}
+
+/* All of an entry but its time, which the trace takes by itself: every field counts, each with an
+ * odd factor of its own, so that the products run side by side and those of fields that are not
+ * set cost nothing; the trace does the mixing. */
+static inline uint64_t journal_digest(const struct journal_entry *entry)
+{
+    return entry->kind * UINT64_C(0x9e3779b97f4a7c15) + entry->code * UINT64_C(0xa0761d6478bd642f) +
+           entry->lane * UINT64_C(0xe7037ed1a0b428db) +
+           entry->attempt * UINT64_C(0x8ebc6af09c88c6e3) +
+           entry->service * UINT64_C(0x589965cc75374cc3) +
+           entry->record * UINT64_C(0x1d8e4e27c47d124f) +
+           entry->request * UINT64_C(0xbf58476d1ce4e5b9) +
+           entry->resource * UINT64_C(0x94d049bb133111eb) +
+           entry->generation * UINT64_C(0xd6e8feb86659fd93) +
+           entry->checkpoint * UINT64_C(0xeb44accab455d165) +
+           entry->identity * UINT64_C(0xff51afd7ed558ccd) +
+           entry->value * UINT64_C(0xc4ceb9fe1a85ec53) + entry->a * UINT64_C(0x87c37b91114253d5) +
+           entry->b * UINT64_C(0x4cf5ad432745937f);
+}
 
 const struct journal_entry *journal_at(const struct journal *journal, uint32_t position);
 

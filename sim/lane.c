@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#define LANE_INDEX_BITS 11
 #define LANE_DIGITS_MAX 4
 
 static const char *const kind_names[] = {
@@ -25,27 +24,6 @@ static const char *const kind_names[] = {
 _Static_assert(ARRAY_COUNT(kind_names) == LANE_KIND_COUNT, "every lane kind has a name");
 _Static_assert(LANE_KIND_COUNT <= 1 << (16 - LANE_INDEX_BITS), "a lane kind fits 5 bits");
 _Static_assert(LANE_INDEX_MAX == (1 << LANE_INDEX_BITS) - 1, "a lane index fits 11 bits");
-
-lane lane_make(enum lane_kind kind, uint32_t index)
-{
-    CHECK(kind > LANE_NONE);
-    CHECK(kind < LANE_KIND_COUNT);
-    CHECK(index <= LANE_INDEX_MAX);
-    return (lane)(((uint32_t)kind << LANE_INDEX_BITS) | index);
-}
-
-enum lane_kind lane_kind_of(lane who)
-{
-    const uint32_t kind = (uint32_t)who >> LANE_INDEX_BITS;
-
-    CHECK(kind < LANE_KIND_COUNT);
-    return (enum lane_kind)kind;
-}
-
-uint32_t lane_index_of(lane who)
-{
-    return (uint32_t)who & LANE_INDEX_MAX;
-}
 
 void lane_name(lane who, char name[LANE_NAME_SIZE])
 {

@@ -24,7 +24,7 @@ static const struct kind_text kind_texts[TRACE_KIND_COUNT] = {
 static bool trace_is_valid(const struct trace *trace)
 {
     return (trace->capacity & (trace->capacity - 1)) == 0 && trace->count <= trace->pause &&
-           trace->checkpoint_count < TRACE_CHECKPOINT_MAX &&
+           trace->recorded <= trace->count && trace->checkpoint_count < TRACE_CHECKPOINT_MAX &&
            trace->checkpoint_count <= trace->count >> trace->checkpoint_shift;
 }
 
@@ -32,8 +32,9 @@ static bool trace_is_valid(const struct trace *trace)
 static void set_pause(struct trace *trace)
 {
     trace->pause = (uint64_t)(trace->checkpoint_count + 1) << trace->checkpoint_shift;
-    if (trace->options.keep_all && trace->capacity < trace->pause) {
-        trace->pause = trace->capacity;
+    const uint64_t room = trace->capacity - trace->recorded;
+    if (trace->options.keep_all && trace->count + room < trace->pause) {
+        trace->pause = trace->count + room;
     }
 }
 
@@ -83,7 +84,7 @@ void trace_catch_up(struct trace *trace)
     if (trace->count == (uint64_t)(trace->checkpoint_count + 1) << trace->checkpoint_shift) {
         keep_checkpoint(trace);
     }
-    if (trace->options.keep_all && trace->count == trace->capacity) {
+    if (trace->options.keep_all && trace->recorded == trace->capacity) {
         grow(trace);
     }
     set_pause(trace);
@@ -93,13 +94,13 @@ void trace_catch_up(struct trace *trace)
 
 uint64_t trace_first(const struct trace *trace)
 {
-    return trace->count > trace->capacity ? trace->count - trace->capacity : 0;
+    return trace->recorded > trace->capacity ? trace->recorded - trace->capacity : 0;
 }
 
 const struct trace_record *trace_record_at(const struct trace *trace, uint64_t number)
 {
     CHECK(number >= trace_first(trace));
-    CHECK(number < trace->count);
+    CHECK(number < trace->recorded);
     return &trace->records[number & (trace->capacity - 1)];
 }
 

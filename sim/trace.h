@@ -41,10 +41,11 @@ struct trace_options {
 };
 
 struct trace {
-    uint64_t digest; /* read: over all events so far */
-    uint64_t count;  /* read: events so far */
-    uint64_t pause;  /* private: count at which an event needs more than the fast path */
-    struct trace_record *records; /* private: event i lies at i modulo capacity */
+    uint64_t digest;   /* read: over all events so far */
+    uint64_t count;    /* read: events so far */
+    uint64_t recorded; /* read: of them, those that left a record */
+    uint64_t pause;    /* private: count at which an event needs more than the fast path */
+    struct trace_record *records; /* private: record i lies at i modulo capacity */
     uint64_t capacity;            /* private: a power of two */
     struct arena *arena;          /* private */
     struct trace_options options; /* private */
@@ -61,27 +62,35 @@ void trace_init(struct trace *trace, struct arena *arena, const struct trace_opt
 /* What trace_event leaves to be done at certain counts; not for callers. */
 void trace_catch_up(struct trace *trace);
 
-/* Fold an event into the digest and keep its record. O(1). The factors are odd, so a change of any
- * one argument changes the digest. */
-static inline void trace_event(
+/* Fold an event into the digest without keeping a record of it. O(1). The factors are odd, so a change
+ * of any one argument changes the digest. */
+static inline void trace_fold(
     struct trace *trace, enum trace_kind kind, nanos time, uint32_t node, uint64_t a, uint64_t b)
 {
-    if (UNLIKELY(trace->count == trace->pause)) {
-        trace_catch_up(trace);
-    }
-    trace->records[trace->count & (trace->capacity - 1)] =
-        (struct trace_record){.time = time, .a = a, .b = b, .node = node, .kind = (uint32_t)kind};
     const uint64_t sum = time * UINT64_C(0xbf58476d1ce4e5b9) + a * UINT64_C(0x94d049bb133111eb) +
                          b * UINT64_C(0xff51afd7ed558ccd) +
                          ((uint64_t)kind << 32 | node) * UINT64_C(0xc4ceb9fe1a85ec53);
     trace->digest = digest_fold(trace->digest, sum);
     trace->count++;
+    if (UNLIKELY(trace->count == trace->pause)) {
+        trace_catch_up(trace);
+    }
 }
 
-/* Number of the oldest event whose record is still kept; count if there is none. */
+/* Fold an event into the digest and keep its record. O(1). */
+static inline void trace_event(
+    struct trace *trace, enum trace_kind kind, nanos time, uint32_t node, uint64_t a, uint64_t b)
+{
+    trace->records[trace->recorded & (trace->capacity - 1)] =
+        (struct trace_record){.time = time, .a = a, .b = b, .node = node, .kind = (uint32_t)kind};
+    trace->recorded++;
+    trace_fold(trace, kind, time, node, a, b);
+}
+
+/* Number of the oldest record that is still kept; recorded if there is none. */
 uint64_t trace_first(const struct trace *trace);
 
-/* The record of an event, from trace_first to count - 1. Good until the next trace_event. */
+/* A record by number, from trace_first to recorded - 1. Good until the next trace_event. */
 const struct trace_record *trace_record_at(const struct trace *trace, uint64_t number);
 
 /* Name of a kind, "store_write"; CHECKs that there is one. */

@@ -151,8 +151,8 @@ static void digests_on_the_way_are_kept_and_thinned_out(void **state)
     uint64_t *digests = calloc(EVENTS + 1, sizeof(zero));
     assert_non_null(digests);
     for (uint64_t i = 0; i < EVENTS; i++) {
-        digests[i] = trace.digest;
         add(&trace, i);
+        digests[i + 1] = trace.digest;
         const uint32_t kept = trace.checkpoint_count;
         assert_true(kept < TRACE_CHECKPOINT_MAX);
         for (uint32_t k = 0; k < kept; k++) {
@@ -162,7 +162,37 @@ static void digests_on_the_way_are_kept_and_thinned_out(void **state)
     }
     free(digests);
     assert_int_equal(trace.checkpoint_shift, 6); /* 3000 / 8 = 375 > 64, twice more */
-    assert_int_equal(trace.checkpoint_count, 2999 >> 6);
+    assert_int_equal(trace.checkpoint_count, 3000 >> 6);
+}
+
+/* Events with and without records in turn: one digest, and a record for every second one. */
+static void an_event_that_is_only_folded_leaves_no_record(void **state)
+{
+    struct trace full = start(state, (struct trace_options){.ring_count = 4, .keep_all = true});
+    struct trace half = start(state, (struct trace_options){.ring_count = 4, .keep_all = true});
+    for (uint64_t i = 0; i < 3000; i++) {
+        add(&full, i);
+        if (i % 2 == 0) {
+            add(&half, i);
+        } else {
+            const struct trace_record *record = trace_record_at(&full, i);
+            trace_fold(&half,
+                       (enum trace_kind)record->kind,
+                       record->time,
+                       record->node,
+                       record->a,
+                       record->b);
+        }
+    }
+    assert_true(half.digest == full.digest);
+    assert_int_equal(half.count, 3000);
+    assert_int_equal(half.recorded, 1500);
+    assert_int_equal(half.checkpoint_count, full.checkpoint_count);
+    assert_int_equal(trace_first(&half), 0);
+    for (uint64_t i = 0; i < 1500; i++) {
+        assert_true(trace_record_at(&half, i)->time == trace_record_at(&full, 2 * i)->time);
+    }
+    expect_check_failure((void)trace_record_at(&half, 1500));
 }
 
 static void assert_text(struct trace_record record, uint64_t number, const char *expected)
@@ -223,6 +253,7 @@ TEST_MAIN(trace,
           TRACE_TEST(the_ring_keeps_the_last_records),
           TRACE_TEST(keeping_all_keeps_all_and_leaves_the_digest_alone),
           TRACE_TEST(digests_on_the_way_are_kept_and_thinned_out),
+          TRACE_TEST(an_event_that_is_only_folded_leaves_no_record),
           TRACE_TEST(a_record_reads_as_one_line),
           TRACE_TEST(kinds_have_names_of_their_own),
           TRACE_TEST(a_ring_is_a_power_of_two))

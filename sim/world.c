@@ -58,39 +58,14 @@ uint32_t world_add_node(struct world *world, lane who)
     return world->node_count - 1;
 }
 
-nanos world_now(const struct world *world)
-{
-    return world->sched->now;
-}
-
 /* --- journal and trace ------------------------------------------------------------------------- */
 
-/* Every field counts, each with an odd factor of its own, so that the products run side by side;
- * the trace does the mixing. Fields are not packed into words first: compilers make that one wide
- * load, which waits for the narrow stores that made the entry. */
-static uint64_t entry_digest(const struct journal_entry *entry)
+uint32_t world_publish(struct world *world, nanos now, uint32_t kind, uint64_t digest)
 {
-    return entry->kind * UINT64_C(0x9e3779b97f4a7c15) + entry->code * UINT64_C(0xa0761d6478bd642f) +
-           entry->lane * UINT64_C(0xe7037ed1a0b428db) +
-           entry->attempt * UINT64_C(0x8ebc6af09c88c6e3) +
-           entry->service * UINT64_C(0x589965cc75374cc3) +
-           entry->record * UINT64_C(0x1d8e4e27c47d124f) +
-           entry->request * UINT64_C(0xbf58476d1ce4e5b9) +
-           entry->resource * UINT64_C(0x94d049bb133111eb) +
-           entry->generation * UINT64_C(0xd6e8feb86659fd93) +
-           entry->checkpoint * UINT64_C(0xeb44accab455d165) +
-           entry->identity * UINT64_C(0xff51afd7ed558ccd) +
-           entry->value * UINT64_C(0xc4ceb9fe1a85ec53) + entry->a * UINT64_C(0x87c37b91114253d5) +
-           entry->b * UINT64_C(0x4cf5ad432745937f);
-}
-
-uint32_t world_append(struct world *world, struct journal_entry *entry)
-{
-    entry->time = world->sched->now;
-    world->kinds_noted |= UINT64_C(1) << entry->kind;
-    trace_event(
-        world->trace, TRACE_JOURNAL, entry->time, 0, world->journal->count, entry_digest(entry));
-    return journal_append(world->journal, entry);
+    struct journal *journal = world->journal;
+    world->kinds_noted |= UINT64_C(1) << kind;
+    trace_fold(world->trace, TRACE_JOURNAL, now, 0, journal->count, digest);
+    return journal_publish(journal);
 }
 
 /* --- tables by hash ---------------------------------------------------------------------------- */

@@ -157,12 +157,6 @@ static bool has_group(const struct committer *committer, uint32_t up_to)
     return committer->request_count > 0 && committer->requests[0]->checkpoint <= up_to;
 }
 
-bool committer_has_work(const struct committer *committer)
-{
-    return committer->restored > 0 || committer->edge_head < committer->edge_count ||
-           committer->notice > committer->noticed;
-}
-
 void committer_schedule(struct committer *committer)
 {
     if (committer->task_or_null != NULL) {

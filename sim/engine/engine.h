@@ -239,6 +239,7 @@ struct job {
     bool failed;
     bool healed;
     bool finished;           /* complete and told so: no more checkpoints */
+    bool chained;            /* committers run on their writers' threads */
     uint32_t crashes_wanted; /* outcomes of engine.crash that the config offers; 0 not yet known */
 };
 
@@ -252,7 +253,12 @@ void half_step(struct half *half, const struct sink_event *event);
 void half_tell(struct half *half, enum sink_event_kind kind, uint64_t checkpoint);
 void half_kill(struct half *half);  /* no step any more; memory given back; link forgets it */
 void half_close(struct half *half); /* sends CLOSE by an event of its own */
-bool half_is_idle(const struct half *half); /* may get a record, barrier, notice, commit */
+/* May get a record, barrier, notice, commit. */
+static inline bool half_is_idle(const struct half *half)
+{
+    return half->opened && !half->busy && !half->barrier_open && !half->record_open &&
+           !half->commit_running && !half->close_due && !half->failed && !half->gone;
+}
 void half_broke(struct half *half, enum contract_rule rule, uint64_t detail);
 void half_event(struct half *half, enum engine_event what);
 
@@ -273,9 +279,16 @@ void source_create(struct job *job, uint32_t index);
 void source_emit(struct source *source, struct job *job);
 void source_barrier(struct source *source, struct job *job, uint32_t checkpoint);
 void source_wake(struct job *job, uint32_t index);
-bool channel_is_empty(const struct channel *channel);
+static inline bool channel_is_empty(const struct channel *channel)
+{
+    return channel->count == 0;
+}
 bool channel_has_barrier_room(const struct channel *channel); /* for one more under way */
-channel_item channel_head(const struct channel *channel);
+static inline channel_item channel_head(const struct channel *channel)
+{
+    CHECK(channel->count > 0);
+    return channel->ring[channel->head];
+}
 channel_item channel_pop(struct channel *channel);
 void channel_init(struct channel *channel, struct job *job);
 #define ITEM(kind, value) (((uint64_t)(kind) << 56) | (uint64_t)(value))
@@ -288,7 +301,11 @@ void committer_open(struct committer *committer);
 void committer_schedule(struct committer *committer);
 void committer_run(struct committer *committer);       /* event of a committer on its own node */
 bool committer_step_once(struct committer *committer); /* start what may start; true if it did */
-bool committer_has_work(const struct committer *committer);
+static inline bool committer_has_work(const struct committer *committer)
+{
+    return committer->restored > 0 || committer->edge_head < committer->edge_count ||
+           committer->notice > committer->noticed;
+}
 void committer_receive(struct committer *committer, const struct stored_request *request);
 void committer_restore(struct committer *committer, const struct stored_collection *collection);
 void committer_edge(struct committer *committer,
@@ -315,13 +332,29 @@ struct pending_checkpoint *coordinator_pending(struct job *job, uint32_t checkpo
 void job_fail(struct job *job, enum stop_cause cause, uint32_t reason);
 void job_watch_pause(struct job *job, struct half *half); /* after a send, which may pause */
 void job_half_closed(struct job *job);
-bool job_is_live(const struct job *job); /* an attempt runs and is not being stopped */
+/* An attempt runs and is not being stopped. */
+static inline bool job_is_live(const struct job *job)
+{
+    return job->stop <= STOP_NOTICING && !job->failed && job->attempt > 0;
+}
 struct bytes job_copy(struct job *job, struct bytes source); /* into the arena, for good */
-nanos job_cpu_free(const struct job *job, uint32_t node); /* when the node can do the next thing */
-bool job_is_chained(const struct job *job);
+/* When the node can do the next thing. */
+static inline nanos job_cpu_free(const struct job *job, uint32_t node)
+{
+    nanos now = world_now(job->world);
+    nanos free_at = job->world->nodes[node].cpu_free_at;
+    return free_at > now ? free_at : now;
+}
+static inline bool job_is_chained(const struct job *job)
+{
+    return job->chained;
+}
 sched_handle job_schedule(
     struct job *job, uint32_t node, enum engine_event what, nanos due, uint64_t a, uint64_t b);
-uint32_t job_note(struct job *job, struct journal_entry entry);
+static inline uint32_t job_note(struct job *job, struct journal_entry entry)
+{
+    return world_note(job->world, entry);
+}
 uint32_t engine_pick(struct job *job, uint32_t site, lane who, uint32_t wanted);
 
 enum engine_site {

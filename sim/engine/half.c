@@ -494,12 +494,6 @@ void half_tell(struct half *half, enum sink_event_kind kind, uint64_t checkpoint
     half_step(half, &event);
 }
 
-bool half_is_idle(const struct half *half)
-{
-    return half->opened && !half->busy && !half->barrier_open && !half->record_open &&
-           !half->commit_running && !half->close_due && !half->failed && !half->gone;
-}
-
 void half_kill(struct half *half)
 {
     if (half->gone) {

@@ -22,18 +22,6 @@ sched_handle job_schedule(
     return sched_at(job->world->sched, due, node, WORLD_EVENT(DISPATCH_ENGINE, what), a, b);
 }
 
-uint32_t job_note(struct job *job, struct journal_entry entry)
-{
-    return world_note(job->world, entry);
-}
-
-nanos job_cpu_free(const struct job *job, uint32_t node)
-{
-    nanos now = world_now(job->world);
-    nanos free_at = job->world->nodes[node].cpu_free_at;
-    return free_at > now ? free_at : now;
-}
-
 struct bytes job_copy(struct job *job, struct bytes source)
 {
     if (source.size == 0) {
@@ -42,16 +30,6 @@ struct bytes job_copy(struct job *job, struct bytes source)
     uint8_t *copy = arena_take(job->world->arena, source.size);
     memcpy(copy, source.data, source.size);
     return (struct bytes){.data = copy, .size = source.size};
-}
-
-bool job_is_chained(const struct job *job)
-{
-    return job->config->chained && job->config->sink->committer_kind != SINK_COMMITTER_GLOBAL;
-}
-
-bool job_is_live(const struct job *job)
-{
-    return job->stop <= STOP_NOTICING && !job->failed && job->attempt > 0;
 }
 
 static uint32_t subtasks_max(const struct job_config *config)
@@ -98,6 +76,7 @@ struct job *job_create(struct world *world, const struct job_config *config, str
     struct job *job = arena_take_zeroed(arena, sizeof(*job));
     job->world = world;
     job->config = config;
+    job->chained = config->chained && config->sink->committer_kind != SINK_COMMITTER_GLOBAL;
     job->store = store;
     job->allocator = arena_allocator(arena);
     init_effects(&job->effects[0], arena);

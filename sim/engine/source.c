@@ -27,21 +27,10 @@ void channel_init(struct channel *channel, struct job *job)
     channel->ring = arena_take(job->world->arena, capacity * sizeof(channel->ring[0]));
 }
 
-bool channel_is_empty(const struct channel *channel)
-{
-    return channel->count == 0;
-}
-
 /* Those that are triggered and not yet sent, and the end of input, need room as well. */
 bool channel_has_barrier_room(const struct channel *channel)
 {
     return channel->count + CHECKPOINT_PENDING_MAX + 2 <= channel->capacity;
-}
-
-channel_item channel_head(const struct channel *channel)
-{
-    CHECK(channel->count > 0);
-    return channel->ring[channel->head];
 }
 
 channel_item channel_pop(struct channel *channel)
