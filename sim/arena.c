@@ -40,13 +40,13 @@ void arena_reset(struct arena *arena)
 }
 
 /* True when size bytes more, rounded up, stay within the limit. */
-static bool fits(const struct arena *arena, size_t size, size_t limit)
+static inline bool fits(const struct arena *arena, size_t size, size_t limit)
 {
     const size_t rounded = round_up(size);
     return rounded >= size && arena->used <= limit && rounded <= limit - arena->used;
 }
 
-static void *bump(struct arena *arena, size_t size)
+static inline void *bump(struct arena *arena, size_t size)
 {
     void *memory = arena->memory + arena->used;
     arena->used += round_up(size);
@@ -73,22 +73,19 @@ void *arena_try_take(struct arena *arena, size_t size)
     return fits(arena, size, arena->soft_cap) ? bump(arena, size) : NULL;
 }
 
-bool arena_is_over(const struct arena *arena)
-{
-    return arena->used > arena->soft_cap;
-}
-
-/* The least class that holds size: class 0 is 16 bytes, 2k + 1 is 32 << k, 2k + 2 is 48 << k. */
-static uint32_t class_of(size_t size)
+/* The least class that holds size: class 0 is 16 bytes, 2k + 1 is 32 << k, 2k + 2 is 48 << k. Above
+ * class 0 the number of whole units before the last byte tells: its highest bit is the power, and the
+ * bit below, one if there is none, whether the lesser of the two classes is too small. */
+static inline uint32_t class_of(size_t size)
 {
     CHECK(size > 0);
     CHECK(size <= ARENA_RECYCLED_MAX);
-    if (size <= 16) {
+    const size_t units = (size - 1) / ALIGNMENT;
+    if (units == 0) {
         return 0;
     }
-    const uint32_t power = highest_bit((size - 1) / 16);
-    const size_t half = (size_t)24 << power;
-    return power > 0 && size <= half ? 2 * power : 2 * power + 1;
+    const uint32_t power = highest_bit(units);
+    return 2 * power + (uint32_t)((2 * units + 1) >> power & 1);
 }
 
 static size_t class_size(uint32_t class)
@@ -100,7 +97,7 @@ static size_t class_size(uint32_t class)
     return class % 2 == 1 ? (size_t)32 << class / 2 : (size_t)24 << class / 2;
 }
 
-static void *pop_free(struct arena *arena, uint32_t class)
+static inline void *pop_free(struct arena *arena, uint32_t class)
 {
     struct arena_block *block = arena->free_lists[class];
     if (block != NULL) {
@@ -122,7 +119,7 @@ void arena_give_recycled(struct arena *arena, void *memory, size_t size)
     const size_t offset = (size_t)((uintptr_t)memory - (uintptr_t)arena->memory);
     CHECK(offset % ALIGNMENT == 0);
     CHECK(offset < arena->used);
-    CHECK(class_size(class) <= arena->used - offset);
+    CHECK(size <= arena->used - offset);
 #if CHECK_SLOW_ON
     memset(memory, 0xdd, class_size(class));
 #endif

@@ -48,7 +48,10 @@ void *arena_take_zeroed(struct arena *arena, size_t size);
 MUST_USE void *arena_try_take(struct arena *arena, size_t size);
 
 /* True when the soft cap is passed: the run must stop at this event boundary. */
-bool arena_is_over(const struct arena *arena);
+static inline bool arena_is_over(const struct arena *arena)
+{
+    return arena->used > arena->soft_cap;
+}
 
 /* Size-classed recycling over the arena: what is given back is taken again by the next request of
  * its class, without touching the bump pointer. size is 1..ARENA_RECYCLED_MAX, the same in both.

@@ -194,6 +194,7 @@ void choice_init(struct choice *choice, struct arena *arena, const struct choice
     }
     choice->identity = identity_of(options);
     choice->seed_key = digest_mix(options->seed + GOLDEN);
+    choice->calm = options->mode == CHOICE_CALM && options->offer_capacity == 0;
 
     choice->slot_count = SLOT_COUNT_MIN;
     choice->slots = arena_take_recycled(arena, SLOT_COUNT_MIN * sizeof(*choice->slots));
@@ -319,14 +320,18 @@ static uint32_t draw_seeded(const struct choice *choice,
                             struct choice_slot *slot)
 {
     const uint64_t counter = (uint64_t)slot->site_lane << 32 | ordinal;
-    const uint64_t random = digest_mix(choice->seed_key + counter * GOLDEN);
+    uint64_t random = 0;
     uint32_t left = 0;
 
     if (mask != slot->mask) {
         slot_weigh(choice, site, mask, slot);
     }
+    if (slot->zero == slot->total) {
+        return 0;
+    }
+    random = digest_mix(choice->seed_key + counter * GOLDEN);
     left = scale_random(random, slot->total);
-    if (LIKELY(left < slot->zero) || slot->total == 0) {
+    if (LIKELY(left < slot->zero)) {
         return 0;
     }
     left -= slot->zero;
@@ -433,7 +438,7 @@ static uint32_t record(struct choice *choice,
         .value = (uint8_t)value,
         .span_kind = choice->span_kind,
         .span = choice->span,
-        .position = choice->draws,
+        .position = choice->draws - 1,
     };
     recorded->count++;
     choice->kinds_fired |= UINT64_C(1) << kind;
@@ -462,20 +467,16 @@ static void note_offer(struct choice *choice, const struct choice_offer *offer)
     choice->offer_count++;
 }
 
-uint32_t choice_pick(struct choice *choice, const struct choice_site *site, lane who, uint32_t mask)
+/* The value of a draw that was counted, recorded if it is not 0. */
+NOINLINE static uint32_t pick_value(struct choice *choice,
+                                    const struct choice_site *site,
+                                    uint32_t mask,
+                                    struct choice_slot *slot)
 {
-    const uint32_t site_lane = site_lane_of(site->key, who);
-    struct choice_slot *slot = slot_probe(choice->slots, choice->slot_count, site_lane);
-    uint32_t ordinal = 0;
-    uint32_t offered = 0;
+    const uint32_t offered = (mask & UINT32_MAX >> (32 - site->outcome_count)) | 1;
+    const uint32_t site_lane = slot->site_lane;
+    const uint32_t ordinal = slot->draws - 1;
     uint32_t value = 0;
-
-    if (UNLIKELY(slot->draws == 0)) {
-        slot = slot_add(choice, site, site_lane);
-    }
-    offered = (mask & UINT32_MAX >> (32 - site->outcome_count)) | 1;
-    ordinal = slot->draws;
-    slot->draws++;
 
     switch (choice->options.mode) {
     case CHOICE_CALM:
@@ -500,16 +501,41 @@ uint32_t choice_pick(struct choice *choice, const struct choice_site *site, lane
         note_offer(choice,
                    &(struct choice_offer){
                        .key = site->key,
-                       .lane = who,
+                       .lane = (lane)(site_lane & UINT16_MAX),
                        .ordinal = ordinal,
                        .mask = offered,
                        .value = value,
                    });
     }
-    choice->draws++;
-    CHECK(choice->draws != 0);
     CHECK((offered >> value & 1) != 0);
     return value;
+}
+
+/* Count a draw and make it, unless it is known to be 0. */
+static inline uint32_t
+draw(struct choice *choice, const struct choice_site *site, uint32_t mask, struct choice_slot *slot)
+{
+    choice->draws++;
+    CHECK(choice->draws != 0);
+    slot->draws++;
+    return choice->calm ? 0 : pick_value(choice, site, mask, slot);
+}
+
+NOINLINE static uint32_t
+draw_first(struct choice *choice, const struct choice_site *site, uint32_t mask, uint32_t site_lane)
+{
+    return draw(choice, site, mask, slot_add(choice, site, site_lane));
+}
+
+uint32_t choice_pick(struct choice *choice, const struct choice_site *site, lane who, uint32_t mask)
+{
+    const uint32_t site_lane = site_lane_of(site->key, who);
+    struct choice_slot *slot = slot_probe(choice->slots, choice->slot_count, site_lane);
+
+    if (UNLIKELY(slot->draws == 0)) {
+        return draw_first(choice, site, mask, site_lane);
+    }
+    return draw(choice, site, mask, slot);
 }
 
 void choice_span(struct choice *choice, enum span_kind kind, uint32_t id)
@@ -542,6 +568,7 @@ void choice_override(struct choice *choice,
     choice->overrides[choice->override_count].value = value;
     choice->overrides[choice->override_count].seen = seen;
     choice->override_count++;
+    choice->calm = false;
 }
 
 struct choice_alignment choice_alignment(const struct choice *choice)

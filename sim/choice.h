@@ -140,6 +140,7 @@ struct choice {
     uint64_t digest;                        /* over all non-zero choices */
     uint64_t identity;
     bool over_cap; /* a value met a full tape, became 0: the run must stop */
+    bool calm;     /* every draw gives 0 and no one looks at offers: masks do not matter */
     /* private */
     struct choice_options options;
     struct arena *arena;

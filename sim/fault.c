@@ -101,7 +101,7 @@ static enum profile outcome_profile(const struct choice_outcome *outcome)
     return PROFILE_DOCUMENTED;
 }
 
-static void
+NOINLINE static void
 make_mask(const struct fault *fault, const struct choice_site *site, struct fault_mask *remembered)
 {
     uint32_t mask = 1;
@@ -115,7 +115,7 @@ make_mask(const struct fault *fault, const struct choice_site *site, struct faul
     *remembered = (struct fault_mask){.site = site, .mask = mask, .epoch = fault->epoch};
 }
 
-static void count_fired(struct fault *fault, enum fault_kind kind)
+NOINLINE static void count_fired(struct fault *fault, enum fault_kind kind)
 {
     if (fault->fired[kind] < UINT8_MAX) {
         fault->fired[kind]++;
@@ -142,7 +142,7 @@ static struct fault_mask *mask_of(struct fault *fault, const struct choice_site 
 
 uint32_t fault_pick(struct fault *fault, const struct choice_site *site, lane who, uint32_t wanted)
 {
-    const uint32_t mask = mask_of(fault, site)->mask & wanted;
+    const uint32_t mask = fault->choice->calm ? wanted : mask_of(fault, site)->mask & wanted;
     const uint32_t value = choice_pick(fault->choice, site, who, mask);
     if (UNLIKELY(value != 0) && site->outcomes[value].kind != FAULT_NONE) {
         count_fired(fault, (enum fault_kind)site->outcomes[value].kind);

@@ -9,29 +9,56 @@
 
 _Static_assert(JOURNAL_KIND_COUNT <= 64, "a kind must have a bit in oracle_type.kinds");
 
+/* An oracle that wants a kind. */
+struct judge_hearer {
+    void (*on_entry)(void *state, struct judge *, const struct journal_entry *, uint32_t position);
+    void *state;
+    uint8_t oracle;
+};
+
 static void judge_entry(void *context, const struct journal_entry *entry, uint32_t position)
 {
     struct judge *judge = context;
     ledger_note(judge->ledger, entry, position);
-    const uint32_t count = judge->kind_count[entry->kind];
-    for (uint32_t index = 0; index < count; index++) {
-        const uint8_t oracle = judge->kind_oracles[entry->kind][index];
-        judge->current = oracle;
-        judge->types[oracle]->on_entry(judge->states[oracle], judge, entry, position);
+    const struct judge_hearer *hearer = &judge->hearers[judge->hearers_of[entry->kind]];
+    const struct judge_hearer *end = &judge->hearers[judge->hearers_of[entry->kind + 1]];
+    for (; hearer < end; hearer++) {
+        judge->current = hearer->oracle;
+        hearer->on_entry(hearer->state, judge, entry, position);
     }
 }
 
-/* List an oracle under each kind that it wants. */
-static void subscribe(struct judge *judge, uint8_t oracle)
+static uint32_t wanted_count(const struct judge *judge)
 {
-    const uint64_t kinds = judge->types[oracle]->kinds;
-    CHECK(kinds == 0 || judge->types[oracle]->on_entry != NULL);
-    for (uint32_t kind = 0; kind < JOURNAL_KIND_COUNT; kind++) {
-        if ((kinds >> kind & 1) != 0) {
-            judge->kind_oracles[kind][judge->kind_count[kind]] = oracle;
-            judge->kind_count[kind]++;
+    uint32_t count = 0;
+    for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
+        const uint64_t kinds = judge->types[oracle]->kinds;
+        CHECK(kinds == 0 || judge->types[oracle]->on_entry != NULL);
+        for (uint64_t left = kinds; left != 0; left &= left - 1) {
+            count++;
         }
     }
+    return count;
+}
+
+/* List the oracles under each kind that they want. */
+static void list_hearers(struct judge *judge)
+{
+    struct judge_hearer *hearers = arena_take(judge->arena, wanted_count(judge) * sizeof(*hearers));
+    uint16_t count = 0;
+    for (uint32_t kind = 0; kind < JOURNAL_KIND_COUNT; kind++) {
+        judge->hearers_of[kind] = count;
+        for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
+            const struct oracle_type *type = judge->types[oracle];
+            if ((type->kinds >> kind & 1) != 0) {
+                hearers[count] =
+                    (struct judge_hearer){type->on_entry, judge->states[oracle], narrow_u8(oracle)};
+                count++;
+            }
+        }
+    }
+    judge->hearers_of[JOURNAL_KIND_COUNT] = count;
+    judge->hearers = hearers;
 }
 
 void judge_init(struct judge *judge,
@@ -62,8 +89,8 @@ void judge_init(struct judge *judge,
         if (type->init != NULL) {
             type->init(judge->states[oracle], judge);
         }
-        subscribe(judge, judge->current);
     }
+    list_hearers(judge);
     journal_listen(world->journal, judge, judge_entry);
 }
 

@@ -115,9 +115,9 @@ struct judge {
     const struct oracle_type *types[ORACLE_MAX];
     void *states[ORACLE_MAX];
     struct finding findings[ORACLE_MAX];
-    uint8_t kind_count[JOURNAL_KIND_COUNT];
-    uint8_t kind_oracles[JOURNAL_KIND_COUNT][ORACLE_MAX]; /* who wants a kind */
-    uint8_t current;                                      /* oracle being called */
+    uint16_t hearers_of[JOURNAL_KIND_COUNT + 1]; /* private: where those of a kind begin */
+    const struct judge_hearer *hearers;          /* private: who wants what, by kind */
+    uint8_t current;                             /* oracle being called */
 };
 
 /* Prepare the oracles in the world's arena and listen to its journal. The store must already hold

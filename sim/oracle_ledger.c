@@ -179,7 +179,7 @@ static void cover(struct ledger *ledger, uint32_t index, uint32_t checkpoint)
 }
 
 /* Walk what the checkpoint covers beyond the timeline so far, and what its collections hold. */
-static void note_completed(struct ledger *ledger, uint32_t number)
+NOINLINE static void note_completed(struct ledger *ledger, uint32_t number)
 {
     const struct source_log *log = ledger->log;
     const struct stored_checkpoint *checkpoint = store_get(ledger->store, number);
@@ -196,7 +196,7 @@ static void note_completed(struct ledger *ledger, uint32_t number)
 }
 
 /* All that is not restored vanishes: places count in their own attempt only. */
-static void note_started(struct ledger *ledger, const struct journal_entry *entry)
+NOINLINE static void note_started(struct ledger *ledger, const struct journal_entry *entry)
 {
     const struct source_log *log = ledger->log;
     const struct stored_checkpoint *checkpoint =
@@ -222,7 +222,7 @@ static void note_started(struct ledger *ledger, const struct journal_entry *entr
 
 /* --- records ----------------------------------------------------------------------------------- */
 
-static void note_handed(struct ledger *ledger, const struct journal_entry *entry)
+NOINLINE static void note_handed(struct ledger *ledger, const struct journal_entry *entry)
 {
     struct ledger_record *record = ledger_record(ledger, entry->record);
     if (entry->attempt != ledger->attempt) {
@@ -252,7 +252,7 @@ static void note_handed(struct ledger *ledger, const struct journal_entry *entry
  *   F        second    second    second    D
  *   D        second    second    second    second
  * A record that was accepted may fail later: an eager sink sends first. */
-static void
+NOINLINE static void
 note_outcome(struct ledger *ledger, const struct journal_entry *entry, enum ledger_outcome outcome)
 {
     struct ledger_record *record = ledger_record(ledger, entry->record);
@@ -291,7 +291,7 @@ static struct ledger_lane *lane_in_attempt(struct ledger *ledger, const struct j
     return sender;
 }
 
-static void note_issued(struct ledger *ledger, const struct journal_entry *entry)
+NOINLINE static void note_issued(struct ledger *ledger, const struct journal_entry *entry)
 {
     CHECK(entry->request >= 1);
     if (entry->request >= ledger->request_capacity) {
@@ -323,7 +323,7 @@ static void note_issued(struct ledger *ledger, const struct journal_entry *entry
     request->identity = (uint32_t)(identity - ledger->identities) + 1;
 }
 
-static void note_ended(struct ledger *ledger, const struct journal_entry *entry)
+NOINLINE static void note_ended(struct ledger *ledger, const struct journal_entry *entry)
 {
     if (entry->request >= ledger->request_capacity || !ledger->requests[entry->request].open) {
         return;
@@ -338,7 +338,7 @@ static void note_ended(struct ledger *ledger, const struct journal_entry *entry)
     }
 }
 
-static void note_barrier(struct ledger *ledger, const struct journal_entry *entry)
+NOINLINE static void note_barrier(struct ledger *ledger, const struct journal_entry *entry)
 {
     struct ledger_lane *sender = lane_in_attempt(ledger, entry);
     sender->barrier = entry->checkpoint;
@@ -425,7 +425,8 @@ static void note_removed(struct ledger *ledger, const struct journal_entry *entr
     resource->absent = true;
 }
 
-static void note_world(struct ledger *ledger, const struct journal_entry *entry, uint32_t position)
+NOINLINE static void
+note_world(struct ledger *ledger, const struct journal_entry *entry, uint32_t position)
 {
     if (entry->service != ledger->facts->target_service) {
         const bool is_letter = entry->kind == WORLD_CREATED && entry->record != 0 &&

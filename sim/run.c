@@ -30,7 +30,8 @@ struct run {
     struct job *job;
     struct link *link;
     struct service services[RUN_SERVICE_MAX];
-    uint32_t journal_seen;
+    uint64_t events_max;
+    uint32_t journal_seen; /* entries before this are counted */
     bool healed;
     bool deadline_passed;
     bool crash_open; /* an injected crash without a restore yet */
@@ -48,6 +49,12 @@ static const uint64_t dirty_kinds =
     UINT64_C(1) << HOST_COMMIT | UINT64_C(1) << HOST_COMMIT_RETURNED | UINT64_C(1) << WIRE_ISSUED |
     UINT64_C(1) << WIRE_ANSWERED | UINT64_C(1) << WORLD_CREATED | UINT64_C(1) << WORLD_REPLACED |
     UINT64_C(1) << WORLD_REMOVED;
+
+/* What count_entries counts. */
+static const uint64_t counted_kinds = UINT64_C(1) << WORLD_CREATED | UINT64_C(1) << WORLD_REPLACED |
+                                      UINT64_C(1) << HOST_CHECKPOINT_COMPLETED |
+                                      UINT64_C(1) << HOST_JOB_STOPPED |
+                                      UINT64_C(1) << HOST_JOB_STARTED;
 
 static_assert(JOURNAL_KIND_COUNT <= 64, "a set of kinds is a 64-bit word");
 
@@ -104,6 +111,7 @@ static struct run *create_run(struct runner *runner,
     struct run *run = arena_take_zeroed(arena, sizeof(*run));
     run->config = config;
     run->request = request;
+    run->events_max = config->events_max == 0 ? EVENTS_MAX_DEFAULT : config->events_max;
     choice_init(&run->choice, arena, &request->choice);
     sched_init(
         &run->sched,
@@ -203,7 +211,7 @@ static void dispatch(struct run *run, const struct sched_event *event)
     UNREACHABLE();
 }
 
-/* Count what the new entries say, if any is of a kind that counts. */
+/* Count what the new entries say. */
 static void count_entries(struct run *run)
 {
     for (; run->journal_seen < run->journal.count; run->journal_seen++) {
@@ -221,20 +229,23 @@ static void count_entries(struct run *run)
     }
 }
 
-/* True when the last event left something durable or on the wire: a crash is worth offering. */
+/* Take in what was noted since the last call. True when something durable or on the wire is among it:
+ * a crash is worth offering. */
 static bool left_a_mark(struct run *run)
 {
-    bool dirty = (run->world.kinds_noted & dirty_kinds) != 0;
+    const uint64_t noted = run->world.kinds_noted;
     run->world.kinds_noted = 0;
-    return dirty;
+    if ((noted & counted_kinds) != 0) {
+        count_entries(run);
+    }
+    run->journal_seen = run->journal.count;
+    return (noted & dirty_kinds) != 0;
 }
 
 static bool is_over_limit(const struct run *run)
 {
-    uint64_t events_max =
-        run->config->events_max == 0 ? EVENTS_MAX_DEFAULT : run->config->events_max;
     return arena_is_over(run->world.arena) || run->choice.over_cap || sched_is_over(&run->sched) ||
-           run->sched.stepped >= events_max;
+           run->sched.stepped >= run->events_max;
 }
 
 static bool is_drained(const struct run *run)

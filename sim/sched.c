@@ -51,7 +51,7 @@ static void events_grow(struct sched *sched)
 }
 
 /* Take an event never used before. */
-static uint32_t event_make(struct sched *sched)
+NOINLINE static uint32_t event_make(struct sched *sched)
 {
     struct sched_wheel *wheel = sched->wheel;
     CHECK(wheel->made < (uint64_t)sched->options.event_count_max + SCHED_HEADROOM);
@@ -60,6 +60,7 @@ static uint32_t event_make(struct sched *sched)
     }
     wheel->generations[wheel->made] = 0;
     wheel->made++;
+    sched->over = wheel->made > sched->options.event_count_max;
     return NODE_FIRST + wheel->made - 1;
 }
 
@@ -96,7 +97,7 @@ static uint32_t handle_index(const struct sched *sched, sched_handle handle)
 /* --- ties ----------------------------------------------------------------------------------- */
 
 /* Extend near by one step towards limit: false if nothing else is due until then. */
-static bool near_extend(struct sched_wheel *wheel, nanos limit)
+NOINLINE static bool near_extend(struct sched_wheel *wheel, nanos limit)
 {
     struct slot slot;
     if (wheel->near_end >= limit || !slot_first(wheel, &slot) || slot.start > limit) {
@@ -106,14 +107,15 @@ static bool near_extend(struct sched_wheel *wheel, nanos limit)
     return true;
 }
 
-/* Gather the tie set of the first event. Returns its size. */
-static uint32_t ties_gather(struct sched_wheel *wheel, nanos limit, uint32_t ties[SCHED_TIE_MAX])
+/* Gather the tie set of the first event, or as much of it as is enough. Returns its size. */
+static uint32_t
+ties_gather(struct sched_wheel *wheel, nanos limit, uint32_t enough, uint32_t ties[SCHED_TIE_MAX])
 {
     uint32_t place = wheel->nodes[NEAR].next;
     const uint32_t node = wheel->payloads[place - NODE_FIRST].node;
     uint32_t count = 1;
     ties[0] = place;
-    for (uint32_t looked = 1; looked < SCHED_LOOK_MAX && count < SCHED_TIE_MAX; looked++) {
+    for (uint32_t looked = 1; looked < SCHED_LOOK_MAX && count < enough; looked++) {
         while (wheel->nodes[place].next == NEAR && near_extend(wheel, limit)) {
         }
         place = wheel->nodes[place].next;
@@ -131,7 +133,9 @@ static uint32_t ties_gather(struct sched_wheel *wheel, nanos limit, uint32_t tie
 static uint32_t ties_choose(struct sched *sched, nanos limit)
 {
     uint32_t ties[SCHED_TIE_MAX];
-    const uint32_t count = ties_gather(sched->wheel, limit, ties);
+    /* In a calm run it is a draw as well, but it matters only that there is a tie at all. */
+    const uint32_t enough = sched->choice->calm ? 2 : SCHED_TIE_MAX;
+    const uint32_t count = ties_gather(sched->wheel, limit, enough, ties);
     if (count == 1) {
         return ties[0];
     }
@@ -263,15 +267,24 @@ void sched_move(struct sched *sched, sched_handle handle, nanos due)
     place_new(wheel, index, due);
 }
 
-bool sched_step(struct sched *sched, struct sched_event *event)
+/* Pull slots in until near holds the next event: false if none is pending. */
+NOINLINE static bool near_fill(struct sched_wheel *wheel)
 {
-    struct sched_wheel *wheel = sched->wheel;
     while (wheel->nodes[NEAR].next == NEAR) {
         struct slot slot;
         if (!slot_first(wheel, &slot)) {
             return false;
         }
         slot_pull(wheel, &slot, TIME_NEVER);
+    }
+    return true;
+}
+
+bool sched_step(struct sched *sched, struct sched_event *event)
+{
+    struct sched_wheel *wheel = sched->wheel;
+    if (wheel->nodes[NEAR].next == NEAR && !near_fill(wheel)) {
+        return false;
     }
     const uint32_t index = choose(sched);
     const nanos due = wheel->nodes[index].due;
@@ -308,11 +321,6 @@ nanos sched_next_due(struct sched *sched)
     wheel->first_due = slot_earliest(wheel, &slot);
     wheel->first_stamp = stamp;
     return wheel->first_due;
-}
-
-bool sched_is_over(const struct sched *sched)
-{
-    return sched->wheel->made > sched->options.event_count_max;
 }
 
 /* --- validity ------------------------------------------------------------------------------- */

@@ -51,6 +51,7 @@ struct sched {
     uint64_t seq;                 /* read: events ever scheduled or moved */
     uint64_t stepped;             /* read: events handed out */
     uint32_t pending;             /* read */
+    bool over;                    /* private: sched_is_over */
     struct arena *arena;          /* private */
     struct choice *choice;        /* private */
     struct sched_options options; /* private */
@@ -98,7 +99,10 @@ nanos sched_next_due(struct sched *sched);
 
 /* True from when more than event_count_max events were pending at once: the run must stop with limit
  * at this event boundary. Scheduling past SCHED_HEADROOM more is a CHECK. */
-bool sched_is_over(const struct sched *sched);
+static inline bool sched_is_over(const struct sched *sched)
+{
+    return sched->over;
+}
 
 /* Walk all structures: true when they agree with each other. O(pending), for tests. */
 bool sched_is_valid(const struct sched *sched);

@@ -176,7 +176,7 @@ static inline nanos near_end_before(const struct sched_wheel *wheel, nanos due, 
 }
 
 /* Put the tail of near back onto the wheel, from about where due is. */
-static inline void near_cut(struct sched_wheel *wheel, nanos due)
+NOINLINE static void near_cut(struct sched_wheel *wheel, nanos due)
 {
     struct node *nodes = wheel->nodes;
     uint32_t place = nodes[NEAR].prev;

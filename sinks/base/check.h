@@ -10,6 +10,8 @@
 #if defined(__GNUC__)
 #    define MUST_USE __attribute__((warn_unused_result))
 #    define NORETURN __attribute__((noreturn))
+/* Keep a function out of its callers, so that their common path does without its registers. */
+#    define NOINLINE __attribute__((noinline))
 /* Seen from outside a shared object that is built with its symbols hidden. */
 #    define EXPORTED __attribute__((visibility("default")))
 #    define PRINTF_LIKE(format_index, first_index)                                                 \
@@ -21,6 +23,7 @@
 #else
 #    define MUST_USE
 #    define NORETURN
+#    define NOINLINE
 #    define EXPORTED
 #    define PRINTF_LIKE(format_index, first_index)
 #    define LIKELY(condition)   (condition)
