@@ -127,6 +127,39 @@ static void a_checkpoint_of_after_the_heal_must_not_time_out(void **state)
     assert_int_equal(kit_finding(&kit)->subject, 2);
 }
 
+/* Start checkpoint 1 with a bound of 4 min, and wait for 5 min, after 2 of which a fault may come. */
+static void prepare_timeout(struct kit *kit, bool disturbed)
+{
+    prepare(kit);
+    kit->facts.fault_free_bound = MINUTES(4);
+    (void)kit_note(kit, (struct journal_entry){.kind = HOST_CHECKPOINT_TRIGGERED, .checkpoint = 1});
+    kit_wait(kit, MINUTES(2));
+    if (disturbed) {
+        kit_inject(kit, FAULT_REFUSED, 0);
+    }
+    kit_wait(kit, MINUTES(3));
+}
+
+/* Goal: mutant m-xb-01: a hang that the restart after a timeout would hide. */
+static void a_checkpoint_must_not_time_out_without_a_fault(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare_timeout(&kit, false);
+    time_out(&kit, 1);
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+    assert_int_equal(kit_finding(&kit)->subject, 1);
+}
+
+static void a_fault_may_let_a_checkpoint_time_out(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare_timeout(&kit, true);
+    time_out(&kit, 1);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+}
+
 /* Goal: the bound is not the only end: a limit is no verdict. */
 static void a_limit_is_inconclusive(void **state)
 {
@@ -145,4 +178,6 @@ TEST_MAIN(oracle_liveness,
           TEST(restarts_beyond_the_allowed_are_a_violation),
           TEST(restarts_for_other_causes_are_fine),
           TEST(a_checkpoint_of_after_the_heal_must_not_time_out),
+          TEST(a_checkpoint_must_not_time_out_without_a_fault),
+          TEST(a_fault_may_let_a_checkpoint_time_out),
           TEST(a_limit_is_inconclusive))
