@@ -92,6 +92,21 @@ bool file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+bool folder_is_readable(const char *path)
+{
+    DIR *folder = opendir(path);
+    return folder != NULL && closedir(folder) == 0;
+}
+
+const char *path_whole(struct text_pool *pool, const char *path)
+{
+    char current[PATH_SIZE];
+    if (path[0] == '/' || getcwd(current, sizeof current) == NULL) {
+        return path;
+    }
+    return text_format(pool, "%s/%s", current, path);
+}
+
 static bool make_one(const char *path)
 {
     struct stat status;
@@ -205,22 +220,46 @@ const char *source_folder(struct text_pool *pool)
     return NULL;
 }
 
-const char *scenarios_folder(struct text_pool *pool)
+/* A path beside the folder that the binary lies in, or NULL when nothing is there. */
+static const char *installed(struct text_pool *pool, const char *path)
 {
-    const char *source = source_folder(pool);
-    if (source != NULL) {
-        return text_format(pool, "%s/scenarios", source);
-    }
-    char path[PATH_SIZE];
-    const ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
+    char program[PATH_SIZE];
+    const ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
     if (size <= 0) {
         return NULL;
     }
-    path[size] = '\0';
-    char *slash = strrchr(path, '/');
-    if (slash != NULL) {
+    program[size] = '\0';
+    for (int parts = 0; parts < 2; parts++) {
+        char *slash = strrchr(program, '/');
+        if (slash == NULL) {
+            return NULL;
+        }
         *slash = '\0';
     }
-    const char *installed = text_format(pool, "%s/../share/sinkproof/scenarios", path);
-    return file_exists(installed) ? installed : NULL;
+    const char *place = text_format(pool, "%s/%s", program, path);
+    return file_exists(place) ? place : NULL;
+}
+
+static const char *in_source(struct text_pool *pool, const char *path)
+{
+    const char *source = source_folder(pool);
+    return source == NULL ? NULL : text_format(pool, "%s%s", source, path);
+}
+
+const char *include_folder(struct text_pool *pool)
+{
+    const char *place = installed(pool, "include/sinkproof");
+    return place != NULL ? place : in_source(pool, "");
+}
+
+const char *template_folder(struct text_pool *pool)
+{
+    const char *place = installed(pool, "share/sinkproof/scenarios/new_sink");
+    return place != NULL ? place : in_source(pool, "/scenarios/new_sink");
+}
+
+const char *scenarios_folder(struct text_pool *pool)
+{
+    const char *place = in_source(pool, "/scenarios");
+    return place != NULL ? place : installed(pool, "share/sinkproof/scenarios");
 }

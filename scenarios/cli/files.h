@@ -33,6 +33,10 @@ void file_writer_abandon(struct file_writer *writer);
 MUST_USE enum err folder_make(const char *path);
 
 bool file_exists(const char *path);
+bool folder_is_readable(const char *path);
+
+/* A path from the root, if the current directory is known; else as it was. */
+const char *path_whole(struct text_pool *pool, const char *path);
 
 /* Names in a folder, sorted bytewise, without those that start with a dot; 0 when it cannot be
  * read. They live in the pool. */
@@ -41,6 +45,13 @@ size_t folder_names(struct text_pool *pool, const char *path, const char *const 
 /* The source tree this binary was built in, or the one that holds the current directory, or NULL:
  * the nearest folder above with a Makefile and scenarios/. */
 const char *source_folder(struct text_pool *pool);
+
+/* The folder that a sink of the user's is compiled with (-I), which holds sinks/: the installed one
+ * beside the binary's folder, or the source tree; or NULL. */
+const char *include_folder(struct text_pool *pool);
+
+/* The folder of what new-sink starts from: the installed one, or that of the source tree; or NULL. */
+const char *template_folder(struct text_pool *pool);
 
 /* The folder of the scenarios that come with the product: that of the source tree, or the installed
  * one beside the binary's folder; or NULL. */

@@ -1,5 +1,7 @@
 /* sinkproof: the command line. */
 #include "scenarios/cli/command.h"
+#include "scenarios/cli/files.h"
+#include "scenarios/cli/session.h"
 #include "scenarios/cli/text.h"
 #include "scenarios/wiring/catalogue.h"
 #include "sinks/base/digest.h"
@@ -81,6 +83,13 @@ static const struct command commands[] = {
      ANY_NUMBER,
      OPTION_BIT(JSON),
      command_merge},
+    {"new-sink",
+     "DIR",
+     "write a small sink of your own to start from, with its Makefile and scenarios",
+     1,
+     1,
+     OPTION_BIT(NAME),
+     command_new_sink},
     {"bench",
      "",
      "measure speed, beside reference loops",
@@ -104,16 +113,18 @@ static void print_overview(FILE *file)
 {
     (void)fprintf(file, "usage: sinkproof COMMAND [ARGUMENT...] [OPTION...]\n\ncommands:\n");
     for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
-        (void)fprintf(file, "  %-10s %s\n", commands[i].name, commands[i].sentence);
+        (void)fprintf(file, "  %-16s %s\n", commands[i].name, commands[i].sentence);
     }
     (void)fprintf(file,
-                  "  %-10s %s\n  %-10s %s\n\n"
+                  "  %-16s %s\n  %-16s %s\n  %-16s %s\n\n"
                   "exit status: 0 as expected; 1 a claim or expectation broken, or inconclusive;\n"
                   "2 usage or bad input; 3 nondeterminism; 4 a limit or an internal error\n",
                   "help",
                   "this text, or that of a command: sinkproof help run",
                   "--version",
-                  "version and digest of the clauses");
+                  "version and digest of the clauses",
+                  "--print-include",
+                  "the folder to compile a sink of your own with: cc -I");
 }
 
 static void print_help(FILE *file, const struct command *command)
@@ -146,13 +157,27 @@ static enum status print_version(void)
     return STATUS_OK;
 }
 
+static enum status print_include(void)
+{
+    struct text_pool texts = {0};
+    const char *folder = include_folder(&texts);
+    if (folder == NULL) {
+        complain(
+            "--print-include: neither ../include/sinkproof nor a source tree beside the binary");
+    } else {
+        (void)printf("%s\n", folder);
+    }
+    text_pool_fini(&texts);
+    return folder == NULL ? STATUS_USAGE : STATUS_OK;
+}
+
 static enum status unknown_command(const char *name)
 {
     (void)fprintf(stderr, "sinkproof: \"%s\": no such command; allowed:", name);
     for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
         (void)fprintf(stderr, " %s", commands[i].name);
     }
-    (void)fprintf(stderr, " help --version\n");
+    (void)fprintf(stderr, " help --version --print-include\n");
     return STATUS_USAGE;
 }
 
@@ -212,6 +237,9 @@ static enum status dispatch(size_t count, const char **words, const char *progra
     }
     if (strcmp(words[0], "--version") == 0) {
         return print_version();
+    }
+    if (strcmp(words[0], "--print-include") == 0) {
+        return print_include();
     }
     if (strcmp(words[0], "help") == 0 || strcmp(words[0], "--help") == 0 ||
         strcmp(words[0], "-h") == 0) {

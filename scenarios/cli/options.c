@@ -59,6 +59,7 @@ static const char *allowed_values(enum option_id id)
     case OPTION_QUICK:
     case OPTION_SAMPLE:
     case OPTION_SOURCE:
+    case OPTION_NAME:
     case OPTION_COUNT:
         return "a value that is not empty";
     }
@@ -131,6 +132,8 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return number_within(value, 1, COUNT_MAX, &options->small);
     case OPTION_SOURCE:
         return take_text(value, &options->source);
+    case OPTION_NAME:
+        return take_text(value, &options->name);
     case OPTION_NONE:
     case OPTION_STRICT:
     case OPTION_TRACE:

@@ -46,6 +46,7 @@ struct options {
     const char *output;
     uint64_t small;
     const char *source;
+    const char *name;
 };
 
 static inline bool option_is_given(const struct options *options, uint64_t bits)
