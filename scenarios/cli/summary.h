@@ -19,7 +19,7 @@
 #define SUMMARY_MARK_MAX    128
 
 /* Below so many counted runs a sweep is a spot check: it asks for no kinds, crashes or marks. */
-#define SPOT_CHECK_BELOW 100
+#define SPOT_CHECK_BELOW 500
 /* Counted runs in which each fault kind of the menu must have fired: one in KIND_RUNS_SHARE of the
  * budget, but no more than KIND_RUNS and no fewer than one. */
 #define KIND_RUNS       100

@@ -119,9 +119,9 @@ static void a_fault_kind_that_never_fired_is_missing(void **state)
 static void how_often_a_kind_must_fire_grows_with_the_budget(void **state)
 {
     struct bench *bench = *state;
-    static const uint64_t budgets[][2] = {{100, 1}, {2000, 20}, {10000, 100}, {1000000, 100}};
+    static const uint64_t budgets[][2] = {{50, 1}, {2000, 20}, {10000, 100}, {1000000, 100}};
     bench->demand.kinds = UINT32_C(1) << FAULT_CRASH;
-    bench->summary.counted = 100;
+    bench->summary.counted = SPOT_CHECK_BELOW;
     for (size_t i = 0; i < ARRAY_COUNT(budgets); i++) {
         bench->demand.budget = budgets[i][0];
         judge(bench);
@@ -160,14 +160,14 @@ static void a_mark_of_an_oracle_that_does_not_judge_is_not_asked_for(void **stat
 {
     struct bench *bench = *state;
     bench->demand.is_claim = true;
-    bench->demand.budget = 100;
+    bench->demand.budget = SPOT_CHECK_BELOW;
     bench->demand.oracles = UINT64_C(1) << 1;
     bench->marks.count = 1;
     bench->marks.items[0] = (struct summary_mark){
         .oracle = oracle_types[0]->name,
         .mark = "a_mark",
     };
-    add_many(bench, 100, RUN_OK);
+    add_many(bench, SPOT_CHECK_BELOW, RUN_OK);
     judge(bench);
     assert_int_equal(bench->run.verdict, REPORT_HOLDS);
 }

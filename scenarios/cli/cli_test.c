@@ -1,0 +1,373 @@
+/* The built binary from outside: exit statuses, and that results do not depend on how they were
+ * made. Runs in the root of the source tree.
+ * link: binary scenarios/cli/process scenarios/cli/text sinks/base/bytes
+ */
+#include "scenarios/cli/process.h"
+#include "scenarios/cli/text.h"
+#include "sinks/base/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUTPUT_SIZE ((size_t)1 << 20)
+#define WORDS_MAX   24
+
+#define HOLDS "cloudtasks/exactly-once-small"
+#define FAILS "cloudtasks/at-least-once-ct-al-2"
+
+/* A folder of the test's own, and what the last command printed. */
+struct shell {
+    char folder[64];
+    struct text_pool texts;
+    char *output;
+};
+
+static int set_up(void **state)
+{
+    struct shell *shell = calloc(1, sizeof *shell);
+    assert_non_null(shell);
+    (void)snprintf(shell->folder, sizeof shell->folder, "/tmp/sinkproof-cli-XXXXXX");
+    assert_non_null(mkdtemp(shell->folder));
+    shell->output = calloc(1, OUTPUT_SIZE);
+    assert_non_null(shell->output);
+    *state = shell;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct shell *shell = *state;
+    const char *const remove_all[] = {"rm", "-rf", shell->folder, NULL};
+    (void)process_run(remove_all, "/dev/null");
+    text_pool_fini(&shell->texts);
+    free(shell->output);
+    free(shell);
+    return 0;
+}
+
+static const char *at(struct shell *shell, const char *name)
+{
+    return text_format(&shell->texts, "%s/%s", shell->folder, name);
+}
+
+/* Read a whole text file. */
+static const char *content(struct shell *shell, const char *name)
+{
+    char *text = text_memory(&shell->texts, OUTPUT_SIZE, 1);
+    FILE *file = fopen(at(shell, name), "rb");
+    assert_non_null(file);
+    (void)fread(text, 1, OUTPUT_SIZE - 1, file);
+    (void)fclose(file);
+    return text;
+}
+
+static void write_content(struct shell *shell, const char *name, const char *text)
+{
+    FILE *file = fopen(at(shell, name), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Run the binary with the words of a line ("@name" is a file in the folder); its exit status. */
+static int run(struct shell *shell, const char *line)
+{
+    const char *words[WORDS_MAX] = {getenv("SINKPROOF")};
+    size_t count = 1;
+    const char *start = line;
+    assert_non_null(words[0]);
+    while (*start != '\0') {
+        const size_t size = strcspn(start, " ");
+        const struct bytes word = {(const uint8_t *)start, size};
+        assert_true(count + 1 < WORDS_MAX);
+        words[count] = text_copy(&shell->texts, word);
+        if (words[count][0] == '@') {
+            words[count] = at(shell, words[count] + 1);
+        }
+        count++;
+        start += size + (start[size] == ' ' ? 1 : 0);
+    }
+    const int status = process_run(words, at(shell, "output"));
+    const char *output = content(shell, "output");
+    memcpy(shell->output, output, OUTPUT_SIZE);
+    return status;
+}
+
+static void assert_status(struct shell *shell, const char *line, int expected)
+{
+    const int status = run(shell, line);
+    if (status != expected) {
+        fail_msg("%s: status %d, wanted %d: %s", line, status, expected, shell->output);
+    }
+}
+
+/* One line, on which all of the parts stand. */
+static void assert_one_line_with(const struct shell *shell, const char *const parts[3])
+{
+    const char *end = strchr(shell->output, '\n');
+    assert_non_null(end);
+    assert_string_equal(end, "\n");
+    for (size_t i = 0; i < 3 && parts[i] != NULL; i++) {
+        if (strstr(shell->output, parts[i]) == NULL) {
+            fail_msg("\"%s\" lacks \"%s\"", shell->output, parts[i]);
+        }
+    }
+}
+
+static void bad_usage_is_status_2_with_one_line(void **state)
+{
+    struct shell *shell = *state;
+    static const struct {
+        const char *line;
+        const char *parts[3];
+    } cases[] = {
+        {"nonsense", {"\"nonsense\"", "no such command", "replay"}},
+        {"run", {"run", "0 arguments", "SCENARIO"}},
+        {"run " HOLDS " --bogus", {"--bogus", "no such option", NULL}},
+        {"run " HOLDS " --seeds 5-4", {"--seeds", "\"5-4\"", "A <= B"}},
+        {"run " HOLDS " --shard 3/2", {"--shard", "\"3/2\"", "I/N"}},
+        {"run " HOLDS " --quick", {"--quick", "not an option of this command", NULL}},
+        {"run " HOLDS " --stop-at no-such", {"--stop-at", "no-such", "list oracles"}},
+        {"run " HOLDS " --sink /nonexistent.so", {"--sink", "/nonexistent.so", NULL}},
+        {"run " HOLDS " --json /nonexistent/x.json", {"--json", "/nonexistent/x.json", "folder"}},
+        {"run no/such", {"no/such", NULL, NULL}},
+        {"list nonsense", {"nonsense", "allowed", "scenarios"}},
+        {"replay " HOLDS, {"--seed", "--tape", "one of them"}},
+        {"replay " HOLDS " --seed 1 --tape x", {"--seed", "--tape", "one of them"}},
+        {"replay " HOLDS " --seed 1 --break", {"--break", "--until", NULL}},
+        {"replay " HOLDS " --seed 1 --only blue", {"--only", "blue", "record N"}},
+        {"replay " HOLDS " --tape /nonexistent", {"--tape", "/nonexistent", NULL}},
+        {"shrink " HOLDS, {"--seed", "--tape", "one of them"}},
+        {"matrix NO-SUCH-1", {"NO-SUCH-1", "list claims", NULL}},
+        {"mutants --source /nonexistent", {"--source", "/nonexistent", NULL}},
+        {"merge /nonexistent", {"/nonexistent", NULL, NULL}},
+        {"help nonsense", {"\"nonsense\"", "no such command", NULL}},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        assert_status(shell, cases[i].line, 2);
+        assert_one_line_with(shell, cases[i].parts);
+    }
+    assert_status(shell, "", 2);
+}
+
+static void help_version_and_lists_are_status_0(void **state)
+{
+    struct shell *shell = *state;
+    static const char *const lines[] = {
+        "help",
+        "--help",
+        "help run",
+        "matrix --help",
+        "--version",
+        "list",
+        "list scenarios",
+        "list sinks",
+        "list models",
+        "list oracles",
+        "list claims",
+        "list clauses",
+        "list mutants",
+        "list sites",
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
+        assert_status(shell, lines[i], 0);
+        assert_true(strlen(shell->output) > 10);
+    }
+    assert_status(shell, "--version", 0);
+    assert_int_equal(strncmp(shell->output, "sinkproof ", 10), 0);
+    assert_status(shell, "list scenarios", 0);
+    assert_non_null(strstr(shell->output, HOLDS "\n"));
+}
+
+static void a_sweep_ends_with_the_status_of_its_expectation(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "run " HOLDS " --seeds 1-60", 0);
+    assert_non_null(strstr(shell->output, "holds, as expected"));
+    assert_status(shell, "run " FAILS " --seeds 1-60", 0);
+    assert_non_null(strstr(shell->output, "fails, as expected"));
+    assert_non_null(strstr(shell->output, "replay: "));
+    /* What should have failed, and may not be seen, is not as expected. */
+    assert_status(shell, "run " FAILS " --seeds 1-60 --without-oracle effectively-once", 1);
+    assert_status(shell, "run " HOLDS " " FAILS " --seeds 1-20", 0);
+}
+
+/* Everything of a JSON file but its times. */
+static const char *without_times(struct shell *shell, const char *name)
+{
+    const char *text = content(shell, name);
+    char *kept = text_memory(&shell->texts, strlen(text) + 1, 1);
+    size_t size = 0;
+    while (*text != '\0') {
+        const size_t line = strcspn(text, "\n") + (strchr(text, '\n') != NULL ? 1 : 0);
+        const char *times[] = {"\"elapsed_ms\"", "\"runs_per_s\"", "\"events_per_s\""};
+        bool is_time = false;
+        for (size_t i = 0; i < ARRAY_COUNT(times); i++) {
+            const char *found = strstr(text, times[i]);
+            is_time = is_time || (found != NULL && found < text + line);
+        }
+        if (!is_time) {
+            memcpy(kept + size, text, line);
+            size += line;
+        }
+        text += line;
+    }
+    return kept;
+}
+
+static void the_number_of_workers_changes_nothing(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "run " FAILS " --seeds 5-90 --jobs 1 --json @one", 0);
+    assert_status(shell, "run " FAILS " --seeds 5-90 --jobs 3 --json @three", 0);
+    assert_string_equal(without_times(shell, "one"), without_times(shell, "three"));
+}
+
+static void shards_merge_to_the_whole(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "run " FAILS " " HOLDS " --seeds 1-100 --json @whole", 0);
+    const char *whole = text_format(&shell->texts, "%s", shell->output);
+    assert_status(shell, "run " FAILS " " HOLDS " --seeds 1-100 --shard 1/3 --json @s1", 0);
+    assert_status(shell, "run " FAILS " " HOLDS " --seeds 1-100 --shard 2/3 --json @s2", 0);
+    assert_status(shell, "run " FAILS " " HOLDS " --seeds 1-100 --shard 3/3 --json @s3", 0);
+    assert_status(shell, "merge @s2 @s3 @s1 --json @merged", 0);
+    assert_string_equal(shell->output, whole);
+    assert_string_equal(without_times(shell, "merged"), without_times(shell, "whole"));
+    assert_status(shell, "merge @s1 @s3", 2);
+    assert_non_null(strstr(shell->output, "shard 2/3"));
+    assert_status(shell, "merge @s1 @s2 @s3 @s1", 2);
+}
+
+static void a_damaged_file_of_results_is_status_2(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "run " HOLDS " --seeds 1-10 --json @results", 0);
+    const char *text = content(shell, "results");
+    char *cut = text_format(&shell->texts, "%s", text);
+    cut[strlen(cut) / 2] = '\0';
+    write_content(shell, "cut", cut);
+    assert_status(shell, "merge @cut", 2);
+    write_content(shell, "other", "{\"schema\": 2}\n");
+    assert_status(shell, "merge @other", 2);
+    write_content(shell, "empty", "");
+    assert_status(shell, "merge @empty", 2);
+    write_content(shell, "odd", "{\"schema\": 1, \"runs\": [7], \"evidence\": [{}]}\n");
+    assert_status(shell, "merge @odd", 2);
+}
+
+static void a_damaged_scenario_is_status_2(void **state)
+{
+    struct shell *shell = *state;
+    write_content(shell, "cut.json", "{\"schema\": 1, \"sink\": {\"type\": ");
+    assert_status(shell, "run @cut.json", 2);
+    const char *const parts[3] = {"cut.json", "line", NULL};
+    assert_one_line_with(shell, parts);
+}
+
+static void a_seed_replays_shrinks_and_its_tape_replays(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "replay " FAILS " --seed 1", 0);
+    assert_non_null(strstr(shell->output, "broken: effectively-once: record "));
+    assert_status(shell, "shrink " FAILS " --seed 1 -o @tape", 0);
+    assert_non_null(strstr(shell->output, "entries from"));
+    const char *tape = content(shell, "tape");
+    assert_int_equal(strncmp(tape, "sinkproof-tape 1\n", 17), 0);
+    assert_status(shell, "replay " FAILS " --tape @tape --strict", 0);
+    assert_non_null(strstr(shell->output, "broken: effectively-once"));
+    assert_status(shell, "replay " FAILS " --tape @tape --trace --only writer0", 0);
+    assert_non_null(strstr(shell->output, "writer0: "));
+    assert_null(strstr(shell->output, "coordinator0: "));
+    assert_status(shell, "shrink " FAILS " --tape @tape", 0);
+    assert_non_null(strstr(shell->output, "sinkproof-tape 1\n"));
+    assert_status(shell, "replay " FAILS " --tape @tape --until 20", 0);
+    assert_non_null(strstr(shell->output, "stopped before event 20"));
+    /* 128 + 5: SIGTRAP, with no debugger there to take it. */
+    assert_status(shell, "replay " FAILS " --tape @tape --until 20 --break", 133);
+}
+
+static void a_tape_that_was_cut_is_status_2(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "shrink " FAILS " --seed 1 -o @tape", 0);
+    char *tape = text_format(&shell->texts, "%s", content(shell, "tape"));
+    tape[strlen(tape) - 7] = '\0';
+    write_content(shell, "cut", tape);
+    assert_status(shell, "replay " FAILS " --tape @cut", 2);
+    const char *const parts[3] = {"cut:", NULL, NULL};
+    assert_one_line_with(shell, parts);
+}
+
+static void a_tape_that_no_run_follows_fails_when_strict(void **state)
+{
+    struct shell *shell = *state;
+    write_content(shell,
+                  "tape",
+                  "sinkproof-tape 1\nidentity 0x0000000000000001\n"
+                  "link.latency/writer0#999999 = twice (1/4)\nend 1\n");
+    assert_status(shell, "replay " HOLDS " --tape @tape", 0);
+    assert_non_null(strstr(shell->output, "aligned 0/1"));
+    assert_status(shell, "replay " HOLDS " --tape @tape --strict", 1);
+}
+
+static void what_breaks_nothing_cannot_be_shrunk(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "shrink " HOLDS " --seed 1", 1);
+    const char *const parts[3] = {"breaks nothing", NULL, NULL};
+    assert_one_line_with(shell, parts);
+}
+
+/* Goal: --out keeps what a report promises. Method: replay by the command that was kept. */
+static void kept_failures_can_be_replayed(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "run " FAILS " --seeds 1-5 --out @kept", 0);
+    const char *stem = "kept/cloudtasks-at-least-once-ct-al-2-effectively-once-1-seed1";
+    const char *trace = content(shell, text_format(&shell->texts, "%s.trace", stem));
+    assert_non_null(strstr(trace, "#0 "));
+    const char *command = content(shell, text_format(&shell->texts, "%s.command", stem));
+    assert_non_null(strstr(command, " replay " FAILS " --tape "));
+    assert_status(shell, text_format(&shell->texts, "replay " FAILS " --tape @%s.tape", stem), 0);
+    assert_non_null(strstr(shell->output, "broken: effectively-once"));
+}
+
+static void a_claim_is_certified(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "matrix CT-AL-2 --seeds 1-200 --json @claims", 0);
+    assert_non_null(strstr(shell->output, "1 of 1 claims as expected"));
+    assert_non_null(strstr(content(shell, "claims"), "\"verdict\": \"fails\""));
+    assert_status(shell, "merge @claims", 0);
+    assert_non_null(strstr(shell->output, "1 of 1 claims as expected"));
+}
+
+static void seeds_may_come_from_a_text_or_the_clock(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "run " HOLDS " --seeds 1-20 --seed-from 3f2c1ab --json @a", 0);
+    assert_status(shell, "run " HOLDS " --seeds 1-20 --seed-from 3f2c1ab --json @b", 0);
+    assert_string_equal(without_times(shell, "a"), without_times(shell, "b"));
+    assert_status(shell, "run " HOLDS " --for 100ms", 0);
+}
+
+#define RUN_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+TEST_MAIN(cli,
+          RUN_TEST(bad_usage_is_status_2_with_one_line),
+          RUN_TEST(help_version_and_lists_are_status_0),
+          RUN_TEST(a_sweep_ends_with_the_status_of_its_expectation),
+          RUN_TEST(the_number_of_workers_changes_nothing),
+          RUN_TEST(shards_merge_to_the_whole),
+          RUN_TEST(a_damaged_file_of_results_is_status_2),
+          RUN_TEST(a_damaged_scenario_is_status_2),
+          RUN_TEST(a_seed_replays_shrinks_and_its_tape_replays),
+          RUN_TEST(a_tape_that_was_cut_is_status_2),
+          RUN_TEST(a_tape_that_no_run_follows_fails_when_strict),
+          RUN_TEST(what_breaks_nothing_cannot_be_shrunk),
+          RUN_TEST(kept_failures_can_be_replayed),
+          RUN_TEST(a_claim_is_certified),
+          RUN_TEST(seeds_may_come_from_a_text_or_the_clock))
