@@ -11,6 +11,7 @@
 #include "scenarios/workload.h"
 #include "sinks/base/test.h"
 #include "sinks/port/cloudtasks.h"
+#include "sinks/port/generic.h"
 
 #include <string.h>
 
@@ -32,7 +33,8 @@ default_options(struct wired *wired, const struct sink_option *options, size_t c
 {
     const struct option_table table = {"test", options, count};
     const struct sink_option_value *values = NULL;
-    json_t *json = json_pack("{s:s}", "queue", QUEUE);
+    const bool has_queue = count > 0 && strcmp(options[0].key, "queue") == 0;
+    json_t *json = has_queue ? json_pack("{s:s}", "queue", QUEUE) : json_object();
     assert_int_equal(options_read(&wired->reader, "options", &table, json, &values), ERR_OK);
     json_decref(json);
     return values;
@@ -252,10 +254,92 @@ static void windows_follow_the_protocol(void **state)
     give_back(&wired);
 }
 
+/* What the generic wiring reads of a sink: the names of its options are all it knows. */
+static const struct sink_option put_options[] = {
+    {.key = "request_timeout", .type = SINK_OPTION_DURATION, .fallback = SECONDS(5)},
+    {.key = "retry_max_backoff", .type = SINK_OPTION_DURATION, .fallback = SECONDS(1)},
+    {.key = "retry_max_attempts", .type = SINK_OPTION_COUNT, .fallback = 3},
+    {.key = "max_in_flight", .type = SINK_OPTION_COUNT, .fallback = 7},
+};
+
+/* Wire a sink of the generic store, with or without those options, to the four records. */
+static void wire_generic(struct wired *wired, struct sink_type *sink, bool by_split)
+{
+    wire(wired, &four, false);
+    *sink = (struct sink_type){.name = "own", .service = &generic_service};
+    if (by_split) {
+        sink->options = put_options;
+        sink->option_count = ARRAY_COUNT(put_options);
+    }
+    wired->input.sink = sink;
+    wired->input.sink_options = default_options(wired, sink->options, sink->option_count);
+    wired->input.by_split = by_split;
+    assert_int_equal(wiring_create(&wired->reader, &wiring_generic, &wired->input, &wired->context),
+                     ERR_OK);
+    wired->user = &wired->context->user;
+}
+
+/* Goal: a generic Put carries the record's key and value, which is recognised, and names the store
+ * of its split if there are several. Method: decode what the serializer gives. */
+static void generic_payload_is_a_put_of_key_and_value(void **state)
+{
+    const struct allocator allocator = allocator_of_malloc();
+    (void)state;
+    for (uint32_t by_split = 0; by_split < 2; by_split++) {
+        struct wired wired;
+        struct sink_type sink;
+        wire_generic(&wired, &sink, by_split == 1);
+        for (uint32_t i = 0; i < 4; i++) {
+            const struct sink_record *record = &wired.log.records[i].record;
+            struct bytes destination = {0};
+            struct bytes payload = {0};
+            void *block = NULL;
+            size_t block_size = 0;
+            assert_int_equal(wired.user->resolve(wired.context, record, &destination),
+                             SINK_USER_OK);
+            assert_int_equal(wired.user->serialize(wired.context, record, destination, &payload),
+                             SINK_USER_OK);
+            assert_int_equal(
+                port_decode(&generic_put_request_message, payload, &allocator, &block, &block_size),
+                ERR_OK);
+            const struct generic_put_request *put = block;
+            assert_bytes_equal(put->key, record->key);
+            assert_bytes_equal(put->value, record->value);
+            assert_int_equal(wiring_identify(wired.context, 0, put->value), i + 1);
+            assert_bytes_equal(put->destination, by_split == 1 ? destination : BYTES_LITERAL(""));
+            allocator_give(&allocator, block, block_size);
+        }
+        give_back(&wired);
+    }
+}
+
+/* Goal: what a sink of the generic store does not say has a default; what it says counts. */
+static void generic_windows_follow_the_options(void **state)
+{
+    struct wired wired;
+    struct sink_type sink;
+    struct wiring_windows windows;
+    (void)state;
+    wire_generic(&wired, &sink, false);
+    wiring_generic.windows(&wired.input, &windows);
+    assert_int_equal(windows.request_timeout, SECONDS(60));
+    assert_int_equal(windows.residence, SECONDS(8 * 70));
+    assert_int_equal(windows.concurrency_max, 0);
+    give_back(&wired);
+    wire_generic(&wired, &sink, true);
+    wiring_generic.windows(&wired.input, &windows);
+    assert_int_equal(windows.request_timeout, SECONDS(5));
+    assert_int_equal(windows.residence, SECONDS(18));
+    assert_int_equal(windows.concurrency_max, 7);
+    give_back(&wired);
+}
+
 TEST_MAIN(wiring,
           TEST(payload_is_a_task_with_the_value),
           TEST(traits_do_what_they_say),
           TEST(extractor_gives_the_key),
           TEST(foreign_record_is_refused),
           TEST(destinations_follow_the_splits),
-          TEST(windows_follow_the_protocol))
+          TEST(windows_follow_the_protocol),
+          TEST(generic_payload_is_a_put_of_key_and_value),
+          TEST(generic_windows_follow_the_options))
