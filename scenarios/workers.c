@@ -129,7 +129,12 @@ work_until_end(const struct workers_options *options, int socket, struct slot_he
 static void become_worker(const struct pool *pool, const struct worker *self, int socket)
 {
     const struct rlimit no_core = {0, 0};
+    const struct rlimit memory = {(rlim_t)pool->options->memory_max,
+                                  (rlim_t)pool->options->memory_max};
     (void)setrlimit(RLIMIT_CORE, &no_core);
+    if (pool->options->memory_max > 0) {
+        (void)setrlimit(RLIMIT_AS, &memory);
+    }
     for (uint32_t i = 0; i < pool->worker_count; i++) {
         if (pool->workers[i].socket >= 0) {
             (void)close(pool->workers[i].socket);

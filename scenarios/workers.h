@@ -26,11 +26,12 @@ enum workers_loss {
 
 struct workers_options {
     uint32_t jobs;
-    size_t slot_size; /* of results per chunk; zeroed before each */
-    nanos hang_after; /* wall time per item; 0: no limit */
-    uint64_t count;   /* items 0 .. count - 1 */
-    uint32_t chunk;   /* items handed out at once */
-    void *context;    /* of all callbacks */
+    uint64_t memory_max; /* bytes of address space that a worker may have; 0: no limit */
+    size_t slot_size;    /* of results per chunk; zeroed before each */
+    nanos hang_after;    /* wall time per item; 0: no limit */
+    uint64_t count;      /* items 0 .. count - 1 */
+    uint32_t chunk;      /* items handed out at once */
+    void *context;       /* of all callbacks */
     /* In the worker, once: make what it works with; NULL ends the pool with ERR_LIMIT. */
     void *(*start)(void *context);
     /* In the worker: do one item; false ends the chunk, and the sweep behind it. */

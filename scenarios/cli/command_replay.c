@@ -169,6 +169,24 @@ static enum status status_of(const struct replay *replay, const struct result *r
     return is_as_expected(replay->scenario, result) ? STATUS_OK : STATUS_BROKEN;
 }
 
+/* What a run that did not end had come to. */
+static void print_last(const struct replay *replay)
+{
+    const struct world *world = reproducer_world(replay->reproducer);
+    if (world == NULL || world->journal->count == 0) {
+        return;
+    }
+    uint8_t line[LINE_SIZE];
+    struct byte_writer writer;
+    byte_writer_init(&writer, line, sizeof line);
+    reproducer_describe(replay->reproducer, world->journal->count - 1, &writer);
+    const struct bytes view = byte_writer_view(&writer);
+    (void)printf("    last: #%" PRIu32 " %.*s\n",
+                 world->journal->count - 1,
+                 (int)view.size,
+                 (const char *)view.data);
+}
+
 /* The first of two runs, in a process of its own, so that one that crashes is told, too. With
  * --break both are made here, where the debugger is. */
 static enum status run_guarded(const struct replay *replay, uint64_t *digest)
@@ -202,6 +220,7 @@ static enum status run_guarded(const struct replay *replay, uint64_t *digest)
         complain("no process for the run");
         return STATUS_INTERNAL;
     }
+    print_last(replay);
     if (option_is_given(options, OPTION_BIT(TRACE))) {
         print_trace(replay);
     }

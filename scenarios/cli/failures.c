@@ -176,14 +176,19 @@ static void explain(const struct examination *examination)
     const struct culprit culprit = culprit_of(examination->finding);
     const struct finding *found =
         culprit_find(&culprit, reproducer_result(examination->reproducer));
+    const struct world *world = reproducer_world(examination->reproducer);
     struct byte_writer writer;
-    if (takes_its_process(examination->finding) || found == NULL) {
-        (void)snprintf(slot->message, sizeof slot->message, "%s", examination->finding->message);
-        return;
-    }
-    (void)snprintf(slot->message, sizeof slot->message, "%s", found->message);
     byte_writer_init(&writer, (uint8_t *)slot->decisive, sizeof slot->decisive - 1);
-    reproducer_describe(examination->reproducer, found->position, &writer);
+    (void)snprintf(slot->message,
+                   sizeof slot->message,
+                   "%s",
+                   found != NULL ? found->message : examination->finding->message);
+    if (found != NULL) {
+        reproducer_describe(examination->reproducer, found->position, &writer);
+    } else if (world != NULL && world->journal->count > 0) {
+        /* It ended in the middle: the last that is known is what led there. */
+        reproducer_describe(examination->reproducer, world->journal->count - 1, &writer);
+    }
 }
 
 /* Files of a failure: DIR/<scenario>-<oracle>-seed<N>.<ending>, slashes made dashes. */
@@ -262,7 +267,7 @@ static bool write_files(const struct examination *examination)
               file_write(file_name(&texts, collector, finding, "tape"), tape) == ERR_OK &&
               file_write(file_name(&texts, collector, finding, "command"),
                          bytes_of_text(command)) == ERR_OK;
-    if (ok && !takes_its_process(finding)) {
+    if (ok) {
         ok = write_trace(examination, file_name(&texts, collector, finding, "trace"));
     }
     text_pool_fini(&texts);
@@ -333,7 +338,8 @@ static void *start(void *context)
 
 /* --- in the parent ----------------------------------------------------------------------------- */
 
-/* Shrinking crashed or hung: the finding stands as the sweep saw it. */
+/* Shrinking crashed or hung: the finding stands as the sweep saw it, with a tape if one was found
+ * before. */
 static bool lost(void *context, void *memory, uint64_t item, enum workers_loss loss, int detail)
 {
     const struct collector *collector = context;
@@ -342,8 +348,6 @@ static bool lost(void *context, void *memory, uint64_t item, enum workers_loss l
     (void)detail;
     slot->reproduced = true;
     slot->wrote = true;
-    slot->tape[0] = '\0';
-    slot->decisive[0] = '\0';
     (void)snprintf(slot->message, sizeof slot->message, "%s", collector->findings[item]->message);
     return true;
 }

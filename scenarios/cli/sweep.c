@@ -12,6 +12,19 @@
 #define CHUNKS_PER_JOB 8u
 #define TIMED_CHUNK    32u
 
+/* What a worker may have at most, so that a sink that eats memory ends itself and not the machine.
+ * Sanitizers map far more than they use. */
+#if defined(__SANITIZE_ADDRESS__)
+#    define MEMORY_MAX 0
+#elif defined(__has_feature)
+#    if __has_feature(address_sanitizer)
+#        define MEMORY_MAX 0
+#    endif
+#endif
+#ifndef MEMORY_MAX
+#    define MEMORY_MAX (UINT64_C(8) << 30)
+#endif
+
 /* What a worker leaves for a chunk. */
 struct slot {
     struct summary summary;
@@ -134,6 +147,7 @@ enum err sweep_run(const struct sweep_options *options, struct sweep *sweep)
                                          : shard_seed_count(options->shard, options->seeds);
     const struct workers_options pool = {
         .jobs = options->jobs,
+        .memory_max = MEMORY_MAX,
         .slot_size = sizeof(struct slot),
         .hang_after = options->hang_after,
         .count = count,
