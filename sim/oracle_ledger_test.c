@@ -269,6 +269,22 @@ static void a_checkpoint_may_list_what_was_never_staged(void **state)
     assert_int_equal(ledger->expected, 1);
 }
 
+/* Goal: numbers at the very end of what is kept are unknown, not read from beyond it. */
+static void numbers_just_past_the_known_ones_are_unknown(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct ledger *ledger = start(&kit);
+    (void)kit_send(&kit, kit_writer, 0);
+    assert_null(ledger_request(ledger, ledger->request_capacity));
+    kit_answer(&kit, ledger->request_capacity);
+    assert_int_equal(ledger->open, 1);
+    kit_effect(&kit, WORLD_CREATED, 1, 1, 0);
+    const uint32_t next = ledger->resource_capacity;
+    kit_effect(&kit, WORLD_REMOVED, 0, next, 0);
+    assert_true(ledger->resource_capacity > next);
+}
+
 TEST_MAIN(oracle_ledger,
           TEST(many_identities_and_requests_are_kept),
           TEST(stagings_are_kept_for_ever),
@@ -283,4 +299,5 @@ TEST_MAIN(oracle_ledger,
           TEST(the_first_hand_over_is_remembered),
           TEST(a_released_name_is_the_same_records),
           TEST(an_outage_does_not_hold_requests_back),
-          TEST(a_checkpoint_may_list_what_was_never_staged))
+          TEST(a_checkpoint_may_list_what_was_never_staged),
+          TEST(numbers_just_past_the_known_ones_are_unknown))
