@@ -283,6 +283,19 @@ static enum run_end ending(struct run *run)
     return state == JOB_COMPLETE ? RUN_END_COMPLETE : RUN_END_FAILED;
 }
 
+static bool is_where_to_stop(const struct run *run)
+{
+    const struct run_request *request = run->request;
+    const uint64_t next = run->sched.stepped + 1;
+    if (request->at_event == NULL) {
+        return request->until_event != 0 && next >= request->until_event;
+    }
+    if (next == request->until_event) {
+        request->at_event(request->at_event_context);
+    }
+    return false;
+}
+
 static enum run_end loop(struct run *run)
 {
     struct sched_event event;
@@ -291,7 +304,7 @@ static enum run_end loop(struct run *run)
         if (end != RUN_END_NONE) {
             return end;
         }
-        if (run->request->until_event != 0 && run->sched.stepped + 1 >= run->request->until_event) {
+        if (is_where_to_stop(run)) {
             return RUN_END_NONE;
         }
         if (!sched_step(&run->sched, &event)) {

@@ -39,8 +39,10 @@ struct run_config {
 /* What to vary and what to keep from a run. */
 struct run_request {
     struct choice_options choice;
-    bool keep_trace;              /* keep every journal entry readable after the run (replay) */
-    uint64_t until_event;         /* stop before this event; 0 never */
+    bool keep_trace;          /* keep every journal entry readable after the run (replay) */
+    uint64_t until_event;     /* stop before this event; 0 never */
+    void (*at_event)(void *); /* instead of stopping there: call it and go on; or NULL */
+    void *at_event_context;
     uint64_t allocation_fails_at; /* n-th allocation of sinks fails; 0 none */
     uint8_t fill; /* byte that fills the arena first, when fill_on: shows uninitialised
                                 reads */

@@ -252,6 +252,29 @@ static void a_run_can_stop_before_an_event(void **state)
     assert_int_equal(toy.result.events, 49);
 }
 
+static void count_call(void *context)
+{
+    (*(uint32_t *)context)++;
+}
+
+/* Goal: a debugger may look at a run on its way without changing it. Method: the same run with a call
+ * before its 50th event and without. */
+static void a_run_can_be_looked_at_before_an_event(void **state)
+{
+    uint32_t calls = 0;
+    (void)state;
+    toy_init(&toy, TOY_EAGER, 60, 1);
+    toy_run(&toy);
+    const uint64_t digest = toy.result.digest;
+    toy_init(&toy, TOY_EAGER, 60, 1);
+    toy.request.until_event = 50;
+    toy.request.at_event = count_call;
+    toy.request.at_event_context = &calls;
+    toy_run(&toy);
+    assert_int_equal(calls, 1);
+    assert_true(toy.result.digest == digest);
+}
+
 static void a_run_without_anything_is_vacuous(void **state)
 {
     (void)state;
@@ -336,6 +359,7 @@ TEST_MAIN(run,
           TEST(a_used_up_limit_is_a_verdict),
           TEST(a_limit_leaves_oracles_inconclusive),
           TEST(a_run_can_stop_before_an_event),
+          TEST(a_run_can_be_looked_at_before_an_event),
           TEST(a_run_without_anything_is_vacuous),
           TEST(a_refused_configuration_is_a_verdict),
           TEST(effects_on_their_way_land_before_the_end),

@@ -10,7 +10,7 @@ typedef enum status command_function(const struct options *options);
 struct command {
     const char *name;
     const char *arguments; /* "SCENARIO..." */
-    const char *sentence;
+    const char *sentence;  /* NULL: not for people, and not in the help */
     size_t argument_min;
     size_t argument_max;
     uint64_t allowed; /* OPTION_BITs */
@@ -18,6 +18,7 @@ struct command {
 };
 
 command_function command_bench;
+command_function command_digests;
 command_function command_list;
 command_function command_matrix;
 command_function command_merge;

@@ -17,6 +17,7 @@
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/reproducer.h"
 #include "scenarios/cli/session.h"
+#include "scenarios/cli/steady.h"
 #include "scenarios/cli/sweep.h"
 
 #include <inttypes.h>
@@ -477,6 +478,35 @@ static void set_oracles(struct trial *trial)
     }
 }
 
+/* Nothing is certified of a sink that was brought and does not do the same again. */
+static enum status check_steadiness(struct trial *trial)
+{
+    struct scenario *scenario = NULL;
+    const char *why = NULL;
+    uint64_t seed = first_seed(trial->session->options);
+    if (session_sink(trial->session) == NULL) {
+        return STATUS_OK;
+    }
+    enum status status = session_scenario_under(
+        trial->session, trial->claim->scenario, trial->claim->profile, &scenario);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const struct steady_subject subject = {
+        .scenario = scenario,
+        .word = trial->claim->scenario,
+        .seeds = {seed, seed + budget_of(trial->session->options) - 1},
+    };
+    if (!steady_check(trial->session, &subject, &why, &seed)) {
+        trial->why[0] = '\0';
+        explain(trial, "nondeterminism: %s", why);
+        trial->record->verdict = REPORT_INCONCLUSIVE;
+        status = STATUS_NONDETERMINISM;
+    }
+    scenario_destroy(scenario);
+    return status;
+}
+
 static enum status try_claim(struct trial *trial)
 {
     const struct claim *claim = trial->claim;
@@ -494,9 +524,12 @@ static enum status try_claim(struct trial *trial)
         .witness_message = "",
     };
     set_oracles(trial);
-    const enum status status = is_about_refusal(claim) ? try_refused(trial)
-                               : claim->holds          ? try_holds(trial)
-                                                       : try_fails(trial);
+    enum status status = is_about_refusal(claim) ? try_refused(trial)
+                         : claim->holds          ? try_holds(trial)
+                                                 : try_fails(trial);
+    if (status == STATUS_OK) {
+        status = check_steadiness(trial);
+    }
     record->as_expected = status == STATUS_OK && record->verdict == record->expected;
     record->why = text_copy(&trial->session->texts, bytes_of_text(trial->why));
     record->elapsed_ms = wall_milliseconds() - started;

@@ -2,6 +2,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/reproducer.h"
 #include "scenarios/cli/session.h"
+#include "scenarios/cli/steady.h"
 #include "scenarios/cli/subject.h"
 #include "scenarios/cli/summary.h"
 
@@ -116,19 +117,22 @@ static void print_result(const struct replay *replay, const struct result *resul
     }
 }
 
-/* Stand still where a debugger can look at the run. */
-static enum status stop_at_event(const struct replay *replay, const struct result *result)
+static void print_stop(const struct replay *replay, nanos now)
 {
     (void)printf("%s: stopped before event %" PRIu64 " at %" PRIu64 ".%09" PRIu64 " s\n",
                  replay->scenario->name,
                  replay->session->options->until_event,
-                 result->ended_at / NANOS_PER_S,
-                 result->ended_at % NANOS_PER_S);
+                 now / NANOS_PER_S,
+                 now % NANOS_PER_S);
     (void)fflush(stdout);
-    if (option_is_given(replay->session->options, OPTION_BIT(BREAK))) {
-        (void)raise(SIGTRAP);
-    }
-    return STATUS_OK;
+}
+
+/* Stand still where a debugger can look at the run, and step into the event. */
+static void break_here(void *context)
+{
+    const struct replay *replay = context;
+    print_stop(replay, world_now(reproducer_world(replay->reproducer)));
+    (void)raise(SIGTRAP);
 }
 
 static bool breaks(const struct result *result, const char *oracle)
@@ -187,17 +191,26 @@ static void print_last(const struct replay *replay)
                  (const char *)view.data);
 }
 
-/* The first of two runs, in a process of its own, so that one that crashes is told, too. With
- * --break both are made here, where the debugger is. */
+/* Once, in this process, where the debugger is. */
+static enum status replay_for_debugger(struct replay *replay)
+{
+    struct run_request request = request_of(replay, FILL_FIRST);
+    request.at_event = break_here;
+    request.at_event_context = replay;
+    const struct result *result = reproducer_run(replay->reproducer, &request);
+    if (option_is_given(replay->session->options, OPTION_BIT(TRACE))) {
+        print_trace(replay);
+    }
+    print_result(replay, result);
+    return status_of(replay, result);
+}
+
+/* The first of two runs, in a process of its own, so that one that crashes is told, too. */
 static enum status run_guarded(const struct replay *replay, uint64_t *digest)
 {
     const struct options *options = replay->session->options;
     const struct run_request request = request_of(replay, FILL_FIRST);
     int detail = 0;
-    if (option_is_given(options, OPTION_BIT(BREAK))) {
-        *digest = reproducer_run(replay->reproducer, &request)->digest;
-        return STATUS_OK;
-    }
     const enum reproducer_end end =
         reproducer_run_guarded(replay->reproducer, &request, options->hang_after, &detail);
     switch (end) {
@@ -205,10 +218,10 @@ static enum status run_guarded(const struct replay *replay, uint64_t *digest)
         *digest = reproducer_result(replay->reproducer)->digest;
         return STATUS_OK;
     case REPRODUCER_CRASHED:
-        (void)printf("%s: violation\n  broken: crash: the run died of signal %d after %" PRIu32
-                     " choices\n",
+        (void)printf("%s: violation\n  broken: crash: the run %s%s after %" PRIu32 " choices\n",
                      replay->scenario->name,
-                     detail,
+                     detail == 0 ? "ended the process by itself" : "died of signal ",
+                     detail == 0 ? "" : text_format(&replay->session->texts, "%d", detail),
                      reproducer_recorded(replay->reproducer).count);
         break;
     case REPRODUCER_HUNG:
@@ -227,6 +240,28 @@ static enum status run_guarded(const struct replay *replay, uint64_t *digest)
     return STATUS_BROKEN;
 }
 
+/* A sink that was brought is looked at more closely than those of the product, which other gates
+ * compare on other builds. */
+static enum status check_steadiness(const struct replay *replay)
+{
+    const char *why = NULL;
+    const struct options *options = replay->session->options;
+    uint64_t seed = options->seed;
+    const struct steady_subject subject = {
+        .scenario = replay->scenario,
+        .word = replay->word,
+        .seeds = {seed, seed},
+        .tape_or_null = replay->has_tape ? &replay->tape : NULL,
+        .tape_path_or_null = options->tape,
+    };
+    if (session_sink(replay->session) == NULL ||
+        steady_check(replay->session, &subject, &why, &seed)) {
+        return STATUS_OK;
+    }
+    (void)printf("  nondeterminism: %s\n", why);
+    return STATUS_NONDETERMINISM;
+}
+
 static enum status replay_twice(const struct replay *replay)
 {
     const struct options *options = replay->session->options;
@@ -241,14 +276,16 @@ static enum status replay_twice(const struct replay *replay)
         print_trace(replay);
     }
     if (options->until_event > 0 && result->end == RUN_END_NONE && result->verdict != RUN_REFUSED) {
-        return stop_at_event(replay, result);
+        print_stop(replay, result->ended_at);
+        return STATUS_OK;
     }
     print_result(replay, result);
     if (result->digest != digest) {
         (void)printf("  nondeterminism: run again it gives digest 0x%016" PRIx64 "\n", digest);
         return STATUS_NONDETERMINISM;
     }
-    return status_of(replay, result);
+    const enum status judged = status_of(replay, result);
+    return status_worse(judged, check_steadiness(replay));
 }
 
 /* What to replay: --seed, --tape, or the scenario's own tape. */
@@ -307,7 +344,8 @@ enum status command_replay(const struct options *options)
             complain("no memory for a run");
             status = STATUS_INTERNAL;
         } else {
-            status = replay_twice(&replay);
+            status = option_is_given(options, OPTION_BIT(BREAK)) ? replay_for_debugger(&replay)
+                                                                 : replay_twice(&replay);
             reproducer_destroy(replay.reproducer);
         }
     }

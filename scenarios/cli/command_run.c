@@ -4,6 +4,7 @@
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/session.h"
+#include "scenarios/cli/steady.h"
 #include "scenarios/cli/sweep.h"
 
 #include <inttypes.h>
@@ -63,7 +64,8 @@ static const char *seeds_text(const struct job *job)
     if (job->sweep_options.tape) {
         return "tape";
     }
-    const bool is_cut = job->sweep_options.duration > 0 || job->sweep_options.stop_oracles != 0;
+    const bool is_cut = job->sweep_options.duration > 0 || job->sweep_options.stop_oracles != 0 ||
+                        summary_breaks(&job->sweep.summary, UINT64_C(1) << SUMMARY_ORACLE_HANG);
     return text_format(
         texts, "%" PRIu64 "-%" PRIu64, seeds.first, is_cut ? job->sweep.last_seed : seeds.last);
 }
@@ -118,6 +120,38 @@ static void check_regression(const struct job *job)
     }
 }
 
+/* What was found does not count when runs of a sink that was brought do not come out the same. */
+static enum status check_steadiness(const struct job *job)
+{
+    const char *why = NULL;
+    uint64_t seed = 0;
+    struct report_run *run = job->run;
+    struct text_pool *texts = &job->session->texts;
+    const struct steady_subject subject = {
+        .scenario = job->scenario,
+        .word = job->word,
+        .seeds = job->sweep_options.seeds,
+    };
+    if (session_sink(job->session) == NULL || job->sweep_options.tape ||
+        summary_breaks(&job->sweep.summary, UINT64_C(1) << SUMMARY_ORACLE_HANG) ||
+        steady_check(job->session, &subject, &why, &seed)) {
+        return STATUS_OK;
+    }
+    const char **shortfalls = text_memory(texts, 1, sizeof *shortfalls);
+    shortfalls[0] = text_format(texts,
+                                "determinism: %s; %s replay %s --seed %" PRIu64 "%s",
+                                why,
+                                text_shell_word(texts, job->session->options->program),
+                                text_shell_word(texts, job->word),
+                                seed,
+                                session_selection(job->session));
+    run->shortfalls = shortfalls;
+    run->shortfall_count = 1;
+    run->verdict = REPORT_INCONCLUSIVE;
+    run->as_expected = false;
+    return STATUS_NONDETERMINISM;
+}
+
 static enum status sweep(struct job *job)
 {
     struct progress progress;
@@ -152,6 +186,8 @@ static enum status run_one(struct job *job)
         .last_seed = UINT64_MAX,
     };
     status = failures_collect(job->session, &failures, &job->sweep.summary, job->run);
+    const enum status steadiness = check_steadiness(job);
+    status = status_worse(status, steadiness);
     report_text_run(stdout, job->run);
     return status_worse(status, summary_status(job->run));
 }

@@ -98,6 +98,15 @@ bool folder_is_readable(const char *path)
     return folder != NULL && closedir(folder) == 0;
 }
 
+const char *program_path(struct text_pool *pool)
+{
+    char path[PATH_SIZE];
+    const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+    return size <= 0 || size == (ssize_t)sizeof path
+               ? NULL
+               : text_copy(pool, (struct bytes){(const uint8_t *)path, (size_t)size});
+}
+
 const char *path_whole(struct text_pool *pool, const char *path)
 {
     char current[PATH_SIZE];
@@ -223,20 +232,15 @@ const char *source_folder(struct text_pool *pool)
 /* A path beside the folder that the binary lies in, or NULL when nothing is there. */
 static const char *installed(struct text_pool *pool, const char *path)
 {
-    char program[PATH_SIZE];
-    const ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (size <= 0) {
-        return NULL;
+    const char *program = program_path(pool);
+    size_t size = program == NULL ? 0 : strlen(program);
+    for (int parts = 0; parts < 2 && size > 0; parts++) {
+        do {
+            size--;
+        } while (size > 0 && program[size] != '/');
     }
-    program[size] = '\0';
-    for (int parts = 0; parts < 2; parts++) {
-        char *slash = strrchr(program, '/');
-        if (slash == NULL) {
-            return NULL;
-        }
-        *slash = '\0';
-    }
-    const char *place = text_format(pool, "%s/%s", program, path);
+    const char *place =
+        text_format(pool, "%.*s/%s", (int)size, program == NULL ? "" : program, path);
     return file_exists(place) ? place : NULL;
 }
 

@@ -35,6 +35,9 @@ MUST_USE enum err folder_make(const char *path);
 bool file_exists(const char *path);
 bool folder_is_readable(const char *path);
 
+/* The file of the running binary, or NULL. */
+const char *program_path(struct text_pool *pool);
+
 /* A path from the root, if the current directory is known; else as it was. */
 const char *path_whole(struct text_pool *pool, const char *path);
 

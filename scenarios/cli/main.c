@@ -24,6 +24,9 @@
 #define REPLAY_OPTIONS                                                                             \
     (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(STRICT) | OPTION_BIT(TRACE) |                  \
      OPTION_BIT(ONLY) | OPTION_BIT(UNTIL) | OPTION_BIT(BREAK))
+#define DIGESTS_OPTIONS                                                                            \
+    (SELECTION_OPTIONS | OPTION_BIT(SEEDS) | OPTION_BIT(TAPE) | OPTION_BIT(HANG_AFTER) |           \
+     OPTION_BIT(UNTIL) | OPTION_BIT(TRACE))
 #define SHRINK_OPTIONS                                                                             \
     (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(ORACLE) | OPTION_BIT(ATTEMPTS) |               \
      OPTION_BIT(OUTPUT))
@@ -97,6 +100,7 @@ static const struct command commands[] = {
      0,
      OPTION_BIT(JSON) | OPTION_BIT(QUICK),
      command_bench},
+    {"digests", "SCENARIO", NULL, 1, 1, DIGESTS_OPTIONS, command_digests},
 };
 
 static const struct command *find_command(const char *name)
@@ -113,7 +117,9 @@ static void print_overview(FILE *file)
 {
     (void)fprintf(file, "usage: sinkproof COMMAND [ARGUMENT...] [OPTION...]\n\ncommands:\n");
     for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
-        (void)fprintf(file, "  %-16s %s\n", commands[i].name, commands[i].sentence);
+        if (commands[i].sentence != NULL) {
+            (void)fprintf(file, "  %-16s %s\n", commands[i].name, commands[i].sentence);
+        }
     }
     (void)fprintf(file,
                   "  %-16s %s\n  %-16s %s\n  %-16s %s\n\n"
@@ -131,7 +137,8 @@ static void print_help(FILE *file, const struct command *command)
 {
     (void)fprintf(file, "usage: sinkproof %s %s", command->name, command->arguments);
     options_synopsis(file, command->allowed);
-    (void)fprintf(file, "\n\n%s\n\n", command->sentence);
+    (void)fprintf(
+        file, "\n\n%s\n\n", command->sentence != NULL ? command->sentence : "not for people");
     options_describe(file, command->allowed);
 }
 
@@ -175,7 +182,9 @@ static enum status unknown_command(const char *name)
 {
     (void)fprintf(stderr, "sinkproof: \"%s\": no such command; allowed:", name);
     for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
-        (void)fprintf(stderr, " %s", commands[i].name);
+        if (commands[i].sentence != NULL) {
+            (void)fprintf(stderr, " %s", commands[i].name);
+        }
     }
     (void)fprintf(stderr, " help --version --print-include\n");
     return STATUS_USAGE;

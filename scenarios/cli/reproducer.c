@@ -24,6 +24,8 @@ struct reproducer {
     size_t mapped;
     struct runner runner;
     struct result result;
+    uint32_t done;       /* runs that the process of its own has made */
+    uint64_t digests[2]; /* of these */
 };
 
 struct reproducer *reproducer_create(const struct scenario *scenario)
@@ -92,25 +94,61 @@ static bool wait_until(int end_of_pipe, nanos hang_after)
     }
 }
 
-enum reproducer_end reproducer_run_guarded(struct reproducer *reproducer,
-                                           const struct run_request *request,
-                                           nanos hang_after,
-                                           int *detail)
+/* Blocks of the heap in sizes that sinks use: while they are held, malloc gives other addresses, and
+ * other ones for each seed. */
+#define NOISE_COUNT 64u
+
+static void take_noise(void *blocks[NOISE_COUNT], uint64_t seed)
+{
+    for (size_t i = 0; i < NOISE_COUNT; i++) {
+        blocks[i] = memory_take(16 + 24 * ((i + seed % 61) % 32) + 16 * (i == 0 ? seed % 37 : 0));
+    }
+}
+
+static void give_noise(void *blocks[NOISE_COUNT])
+{
+    for (size_t i = 0; i < NOISE_COUNT; i++) {
+        free(blocks[i]);
+    }
+}
+
+NORETURN static void
+run_in_child(struct reproducer *reproducer, const struct run_request *requests, uint32_t count)
+{
+    const struct rlimit no_core = {0, 0};
+    void *noise[NOISE_COUNT];
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0) {
+            take_noise(noise, requests[i].choice.seed);
+        }
+        reproducer->digests[i] = reproducer_run(reproducer, &requests[i])->digest;
+        reproducer->done = i + 1;
+        if (i > 0) {
+            give_noise(noise);
+        }
+    }
+    exit(0);
+}
+
+static enum reproducer_end run_guarded(struct reproducer *reproducer,
+                                       const struct run_request *requests,
+                                       uint32_t count,
+                                       nanos hang_after,
+                                       int *detail)
 {
     int pipe_ends[2];
     int status = 0;
     *detail = 0;
+    reproducer->done = 0;
     if (pipe(pipe_ends) != 0) {
         return REPRODUCER_NO_PROCESS;
     }
     (void)fflush(NULL);
     const pid_t pid = fork();
     if (pid == 0) {
-        const struct rlimit no_core = {0, 0};
-        (void)setrlimit(RLIMIT_CORE, &no_core);
         (void)close(pipe_ends[0]);
-        (void)reproducer_run(reproducer, request);
-        exit(0);
+        run_in_child(reproducer, requests, count);
     }
     (void)close(pipe_ends[1]);
     const bool ended = pid > 0 && wait_until(pipe_ends[0], hang_after);
@@ -126,11 +164,32 @@ enum reproducer_end reproducer_run_guarded(struct reproducer *reproducer,
     if (!ended) {
         return REPRODUCER_HUNG;
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    /* A sink that calls exit ends well and is not done. */
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && reproducer->done == count) {
         return REPRODUCER_DONE;
     }
     *detail = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return REPRODUCER_CRASHED;
+}
+
+enum reproducer_end reproducer_run_guarded(struct reproducer *reproducer,
+                                           const struct run_request *request,
+                                           nanos hang_after,
+                                           int *detail)
+{
+    return run_guarded(reproducer, request, 1, hang_after, detail);
+}
+
+enum reproducer_end reproducer_run_twice_guarded(struct reproducer *reproducer,
+                                                 const struct run_request requests[2],
+                                                 nanos hang_after,
+                                                 uint64_t digests[2])
+{
+    int detail = 0;
+    const enum reproducer_end end = run_guarded(reproducer, requests, 2, hang_after, &detail);
+    digests[0] = reproducer->digests[0];
+    digests[1] = reproducer->digests[1];
+    return end;
 }
 
 const struct world *reproducer_world(const struct reproducer *reproducer)

@@ -34,6 +34,13 @@ enum reproducer_end reproducer_run_guarded(struct reproducer *reproducer,
                                            nanos hang_after,
                                            int *detail);
 
+/* Two runs in one process, so that what a sink keeps outside its state shows in the second. Their
+ * digests may be read when it is REPRODUCER_DONE. */
+enum reproducer_end reproducer_run_twice_guarded(struct reproducer *reproducer,
+                                                 const struct run_request requests[2],
+                                                 nanos hang_after,
+                                                 uint64_t digests[2]);
+
 /* After a run, the world it left, or NULL when the sink refused; whole tape; a line on an event of
  * its journal. */
 const struct world *reproducer_world(const struct reproducer *reproducer);

@@ -11,6 +11,7 @@
 #define CHUNK_MAX      256u
 #define CHUNKS_PER_JOB 8u
 #define TIMED_CHUNK    32u
+#define HANGS_MAX      8u /* each costs hang_after: enough to be sure of */
 
 /* What a worker may have at most, so that a sink that eats memory ends itself and not the machine.
  * Sanitizers map far more than they use. */
@@ -36,6 +37,7 @@ struct sweeper {
     const struct sweep_options *options;
     struct sweep *sweep;
     uint64_t started_ms;
+    uint32_t hangs;
 };
 
 static uint64_t seed_of(const struct sweep_options *options, uint64_t item)
@@ -76,7 +78,7 @@ static bool is_out_of_memory(enum workers_loss loss, int detail)
 
 static bool lost(void *context, void *memory, uint64_t item, enum workers_loss loss, int detail)
 {
-    const struct sweeper *sweeper = context;
+    struct sweeper *sweeper = context;
     struct slot *slot = memory;
     const uint64_t seed = seed_of(sweeper->options, item);
     char message[ORACLE_MESSAGE_SIZE];
@@ -87,6 +89,7 @@ static bool lost(void *context, void *memory, uint64_t item, enum workers_loss l
     }
     if (loss == WORKERS_LOSS_HANG) {
         oracle = SUMMARY_ORACLE_HANG;
+        sweeper->hangs++;
         (void)snprintf(message,
                        sizeof message,
                        "the run did not end within %llu s of wall time",
@@ -97,7 +100,7 @@ static bool lost(void *context, void *memory, uint64_t item, enum workers_loss l
         (void)snprintf(message, sizeof message, "the process of the run died of signal %d", detail);
     }
     summary_add_lost(&slot->summary, seed, oracle, message);
-    return (sweeper->options->stop_oracles >> oracle & 1) == 0;
+    return sweeper->hangs < HANGS_MAX && (sweeper->options->stop_oracles >> oracle & 1) == 0;
 }
 
 static void take(void *context, const void *memory)

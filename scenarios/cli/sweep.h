@@ -30,7 +30,7 @@ struct sweep {
 
 /* Make the runs. ERR_OK, ERR_SYSTEM (no processes), ERR_LIMIT (no memory for runs). The result
  * depends on scenario, range, shard and stop_oracles only, unless a duration is given or a run
- * hangs. */
+ * hangs: behind the eighth hang the sweep ends. */
 MUST_USE enum err sweep_run(const struct sweep_options *options, struct sweep *sweep);
 
 #endif
