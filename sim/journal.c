@@ -42,6 +42,8 @@ static const char *const rule_names[] = {
     [CONTRACT_STATE_OUTSIDE_BARRIER] = "state outside a barrier",
     [CONTRACT_CLOSE_UNANSWERED] = "close not answered in time",
     [CONTRACT_LEAK] = "memory not given back",
+    [CONTRACT_MALFORMED_SEND] = "malformed send",
+    [CONTRACT_UNKNOWN_EFFECT] = "effect of no known kind",
 };
 
 _Static_assert(ARRAY_COUNT(kind_names) == JOURNAL_KIND_COUNT, "every kind has a name");

@@ -137,6 +137,8 @@ enum contract_rule {
     CONTRACT_STATE_OUTSIDE_BARRIER,
     CONTRACT_CLOSE_UNANSWERED, /* no CLOSED within the bound */
     CONTRACT_LEAK,             /* memory outstanding after fini */
+    CONTRACT_MALFORMED_SEND,   /* an envelope that no service could take */
+    CONTRACT_UNKNOWN_EFFECT,   /* of no kind that sinks/sink.h has */
     CONTRACT_RULE_COUNT,
 };
 

@@ -30,7 +30,8 @@ const size_t link_site_count = ARRAY_COUNT(link_sites);
 
 /* --- services and methods ---------------------------------------------------------------------- */
 
-/* A sink that was loaded brings tables of its own: then names tell. */
+/* A sink that was loaded brings tables of its own: then names tell. UINT32_MAX: the scenario lacks
+ * the service. */
 static uint32_t service_find(const struct world *world, const struct port_service *wanted)
 {
     for (uint32_t i = 0; i < world->service_count; i++) {
@@ -43,8 +44,25 @@ static uint32_t service_find(const struct world *world, const struct port_servic
             return i;
         }
     }
-    /* The scenario lacks the service of a method that the sink calls. */
-    UNREACHABLE();
+    return UINT32_MAX;
+}
+
+const struct port_method *link_method_known(const struct world *world,
+                                            const struct port_method *method)
+{
+    const uint32_t index = service_find(world, method->service);
+    if (index == UINT32_MAX) {
+        return NULL;
+    }
+    const struct port_service *service = world->services[index].type->service;
+    for (uint32_t i = 0; i < service->method_count; i++) {
+        const struct port_method *known = service->methods[i];
+        if (known == method ||
+            (known->id == method->id && strcmp(known->name, method->name) == 0)) {
+            return known;
+        }
+    }
+    return NULL;
 }
 
 static const struct fate_menu *menu_find(const struct model_type *type,
@@ -187,6 +205,7 @@ struct link_call *link_call_new(struct link *link,
     CHECK(link->requests < UINT32_MAX);
     struct link_call *call = pool_get(&link->calls, handle);
     const uint32_t service = service_find(link->world, method->service);
+    CHECK(service != UINT32_MAX);
     link->requests++;
     call->self = handle;
     call->request = link->requests;

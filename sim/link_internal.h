@@ -180,6 +180,9 @@ struct link_origin {
 };
 
 /* link_call.c */
+/* The model's own method of the sender's, or NULL when no service of the world has it. */
+const struct port_method *link_method_known(const struct world *world,
+                                            const struct port_method *method);
 struct link_call *link_call_new(struct link *link,
                                 const struct link_origin *origin,
                                 const struct port_envelope *envelope);

@@ -732,6 +732,73 @@ static void one_seed_gives_one_trace_whatever_was_in_memory(void **state)
     assert_true(deviations > 1000);
 }
 
+/* Goal: a sender that brings tables of its own, as a plugin does, is served like one that shares the
+ * model's. Method: copies of the tables at other addresses; the answer names the sender's. */
+static void tables_of_the_senders_own_are_known_by_name(void **state)
+{
+    (void)state;
+    struct toy toy;
+    struct port_service service = *toy_type.service;
+    struct port_method method = toy_add_method;
+    const struct toy_add add = {.amount = 5};
+    const struct port_envelope envelope = {.request = 1,
+                                           .kind = PORT_CALL,
+                                           .method = &method,
+                                           .deadline = SECONDS(1),
+                                           .payload = &add};
+    service.methods = NULL; /* nobody may look there */
+    method.service = &service;
+    toy_open(&toy, &(struct link_options){0}, NULL, NULL, 0);
+    assert_true(link_takes(toy.link, &envelope));
+    (void)link_send(toy.link, TOY_SENDER_NODE, 1, lane_make(LANE_WRITER, 0), 1, &envelope);
+    toy_run(&toy);
+    assert_int_equal(toy.heard_count, 1);
+    assert_int_equal(toy.heard[0].outcome, PORT_OUTCOME_OK);
+    assert_int_equal(toy.heard[0].total, 5);
+    toy_close(&toy);
+}
+
+static void take(const struct toy *toy, struct port_envelope envelope, bool wanted)
+{
+    assert_int_equal(link_takes(toy->link, &envelope), wanted);
+}
+
+/* Goal: an envelope that no service could take is told apart before it is sent. */
+static void an_envelope_that_no_service_could_take_is_known(void **state)
+{
+    (void)state;
+    struct toy toy;
+    const struct toy_add add = {.amount = 5};
+    const struct port_method *unary = &toy_add_method;
+    const struct port_method *bidi = &toy_feed_method;
+    struct port_method method = toy_add_method;
+    struct port_service service = *toy_type.service;
+#define ENVELOPE(...) ((struct port_envelope){.request = 1, __VA_ARGS__})
+    toy_open(&toy, &(struct link_options){0}, NULL, NULL, 0);
+    take(&toy, ENVELOPE(.kind = PORT_CALL, .method = unary, .payload = &add), true);
+    take(&toy, ENVELOPE(.kind = PORT_CALL, .method = unary), false);
+    take(&toy, ENVELOPE(.kind = PORT_CALL, .method = bidi, .payload = &add), false);
+    take(&toy, ENVELOPE(.kind = PORT_CALL, .payload = &add), false);
+    take(&toy, ENVELOPE(.kind = PORT_OPEN, .method = bidi, .payload = &add, .stream = 1), true);
+    take(&toy, ENVELOPE(.kind = PORT_OPEN, .method = bidi, .payload = &add), false);
+    take(&toy, ENVELOPE(.kind = PORT_OPEN, .method = unary, .payload = &add, .stream = 1), false);
+    take(&toy, ENVELOPE(.kind = PORT_HALF_CLOSE, .method = bidi, .stream = 1), true);
+    take(&toy, ENVELOPE(.kind = PORT_HALF_CLOSE, .method = bidi), false);
+    take(&toy, ENVELOPE(.kind = PORT_CANCEL, .method = unary), true);
+    take(&toy, ENVELOPE(.kind = PORT_ENVELOPE_NONE, .method = unary, .payload = &add), false);
+    take(&toy, ENVELOPE(.kind = 200, .method = unary, .payload = &add), false);
+    method.name = "Subtract";
+    take(&toy, ENVELOPE(.kind = PORT_CALL, .method = &method, .payload = &add), false);
+    method = toy_add_method;
+    method.service = &service;
+    service.name = "other";
+    take(&toy, ENVELOPE(.kind = PORT_CALL, .method = &method, .payload = &add), false);
+    method.service = NULL;
+    take(&toy, ENVELOPE(.kind = PORT_CALL, .method = &method, .payload = &add), false);
+#undef ENVELOPE
+    toy_close(&toy);
+}
+
 static void marks_tell_what_was_reached(void **state)
 {
     (void)state;
@@ -782,4 +849,6 @@ TEST_MAIN(link,
           TEST(what_waits_past_the_bound_of_late_effects_never_takes_effect),
           TEST(without_a_limit_service_time_only_delays),
           TEST(one_seed_gives_one_trace_whatever_was_in_memory),
+          TEST(tables_of_the_senders_own_are_known_by_name),
+          TEST(an_envelope_that_no_service_could_take_is_known),
           TEST(marks_tell_what_was_reached))

@@ -117,6 +117,10 @@ static void answer_record(struct half *half, enum journal_kind kind, uint64_t to
 static void apply_send(struct half *half, const struct port_envelope *envelope)
 {
     struct job *job = half->job;
+    if (!link_takes(job->link, envelope)) {
+        half_broke(half, CONTRACT_MALFORMED_SEND, envelope->request);
+        return;
+    }
     if (envelope->kind == PORT_CANCEL) {
         /* What reached a half after it failed was never told to it. */
         if (!link_cancel(job->link, half->number, envelope->request) && !half->failed) {
@@ -302,6 +306,10 @@ static void apply_fail(struct half *half, const struct sink_effect *effect)
 
 static void apply_one(struct half *half, const struct sink_effect *effect)
 {
+    if (effect->kind >= SINK_EFFECT_KIND_COUNT) {
+        half_broke(half, CONTRACT_UNKNOWN_EFFECT, effect->kind);
+        return;
+    }
     switch ((enum sink_effect_kind)effect->kind) {
     case SINK_EFFECT_NONE:
         break;
@@ -397,6 +405,10 @@ step_alone(struct half *half, const struct sink_event *event, struct sink_effect
         node->cpu_free_at = nanos_add(from, node->cpu_per_event);
     }
     half->type->step(half->state, &at, event, effects);
+    if (effects->count > effects->capacity) {
+        effects->overflowed = true;
+        effects->count = effects->capacity;
+    }
     for (uint32_t i = 0; i < effects->count; i++) {
         apply_one(half, &effects->items[i]);
     }

@@ -422,6 +422,32 @@ static void send_lone(struct writer *writer, struct sink_effects *effects)
                                          .payload = &writer->lone});
 }
 
+/* Sends that no service could take. */
+static void send_malformed(struct toy_behaviour *toy, struct sink_effects *effects)
+{
+    static const struct port_service foreign_service = {.name = "foreign"};
+    static const struct port_method foreign = {
+        .id = 1, .kind = PORT_UNARY, .name = "Put", .service = &foreign_service};
+    static const struct toy_put put;
+    struct port_envelope envelope = {.request = 1000001,
+                                     .kind = PORT_CALL,
+                                     .method = &put_method,
+                                     .deadline = PUT_DEADLINE,
+                                     .payload = &put};
+    if (misdeed_is(toy, TOY_SEND_WITHOUT_METHOD)) {
+        envelope.method = NULL;
+    } else if (misdeed_is(toy, TOY_SEND_OF_FOREIGN_METHOD)) {
+        envelope.method = &foreign;
+    } else if (misdeed_is(toy, TOY_SEND_WITHOUT_PAYLOAD)) {
+        envelope.payload = NULL;
+    } else if (misdeed_is(toy, TOY_SEND_OF_NO_KIND)) {
+        envelope.kind = 77;
+    } else {
+        return;
+    }
+    effects_send(effects, &envelope);
+}
+
 static void misbehave_on_record(struct writer *writer, uint64_t token, struct sink_effects *effects)
 {
     struct toy_behaviour *toy = writer->toy;
@@ -437,6 +463,8 @@ static void misbehave_on_record(struct writer *writer, uint64_t token, struct si
         for (uint32_t i = 0; i < 2 * SINK_EFFECTS_MAX; i++) {
             effects_metric(effects, 0, 1);
         }
+    } else if (misdeed_is(toy, TOY_EFFECT_OF_NO_KIND)) {
+        effects_add(effects, SINK_EFFECT_TAP)->kind = 200;
     } else if (misdeed_is(toy, TOY_LEAK)) {
         void *lost = allocator_take(writer->env->allocator, 40);
         (void)lost;
@@ -447,6 +475,8 @@ static void misbehave_on_record(struct writer *writer, uint64_t token, struct si
     } else if (writer->staged_first != NULL && misdeed_is(toy, TOY_COMMITTABLES_OUTSIDE_BARRIER)) {
         effects_add(effects, SINK_EFFECT_COMMITTABLES)->u.committables = writer->staged_first;
         writer->staged_first = NULL;
+    } else {
+        send_malformed(toy, effects);
     }
 }
 
