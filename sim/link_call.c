@@ -108,6 +108,7 @@ method_find(struct link *link, const struct port_method *method, uint32_t index)
     if (service->methods == NULL) {
         service_open(link, index);
     }
+    CHECK(service->methods != NULL);
     CHECK(method->id > 0);
     CHECK(method->id <= service->method_id_max);
     struct link_method *known = &service->methods[method->id];

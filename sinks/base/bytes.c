@@ -119,6 +119,7 @@ void byte_writer_append(struct byte_writer *writer, const uint8_t *data, size_t 
     CHECK_SLOW(writer_is_valid(writer));
     if (writer->size < writer->capacity && size > 0) {
         const size_t room = writer->capacity - writer->size;
+        CHECK(writer->data != NULL);
         memcpy(writer->data + writer->size, data, size < room ? size : room);
     }
     writer->size += size;
