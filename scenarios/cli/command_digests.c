@@ -10,7 +10,7 @@
  *
  *   time 1000000                                    when, ns
  *   choice cloudtasks.create.fate/writer0#0 = ...   the last choice before it; or nothing
- *   line 12 writer0: sends request 3 ...            what it left in the journal */
+ *   line #12 writer0: sends request 3 ...            what it left in the journal */
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/reproducer.h"
@@ -107,7 +107,7 @@ static void print_event(const struct digests *digests, uint64_t seed)
         byte_writer_init(&writer, line, sizeof line);
         reproducer_describe(digests->reproducer, i, &writer);
         const struct bytes view = byte_writer_view(&writer);
-        (void)printf("line %" PRIu32 " %.*s\n", i, (int)view.size, (const char *)view.data);
+        (void)printf("line #%" PRIu32 " %.*s\n", i, (int)view.size, (const char *)view.data);
     }
 }
 

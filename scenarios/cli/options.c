@@ -60,6 +60,8 @@ static const char *allowed_values(enum option_id id)
     case OPTION_SAMPLE:
     case OPTION_SOURCE:
     case OPTION_NAME:
+    case OPTION_WITH:
+    case OPTION_WITH_SINK:
     case OPTION_COUNT:
         return "a value that is not empty";
     }
@@ -134,6 +136,10 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return take_text(value, &options->source);
     case OPTION_NAME:
         return take_text(value, &options->name);
+    case OPTION_WITH:
+        return take_text(value, &options->with);
+    case OPTION_WITH_SINK:
+        return take_text(value, &options->with_sink);
     case OPTION_NONE:
     case OPTION_STRICT:
     case OPTION_TRACE:

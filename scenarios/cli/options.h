@@ -47,6 +47,8 @@ struct options {
     uint64_t small;
     const char *source;
     const char *name;
+    const char *with;
+    const char *with_sink;
 };
 
 static inline bool option_is_given(const struct options *options, uint64_t bits)
