@@ -33,17 +33,18 @@ void arena_reset(struct arena *arena)
 {
     CHECK(arena_is_valid(arena));
     arena->used = 0;
+    arena->reserved = 0;
     arena->allocator_live = 0;
     arena->allocator_calls = 0;
     arena->allocator_fail_at = 0;
     memset(arena->free_lists, 0, sizeof(arena->free_lists));
 }
 
-/* True when size bytes more, rounded up, stay within the limit. */
-static inline bool fits(const struct arena *arena, size_t size, size_t limit)
+/* True when size bytes more than used, rounded up, stay within the limit. */
+static inline bool fits(size_t used, size_t size, size_t limit)
 {
     const size_t rounded = round_up(size);
-    return rounded >= size && arena->used <= limit && rounded <= limit - arena->used;
+    return rounded >= size && used <= limit && rounded <= limit - used;
 }
 
 static inline void *bump(struct arena *arena, size_t size)
@@ -59,7 +60,7 @@ static inline void *bump(struct arena *arena, size_t size)
 
 void *arena_take(struct arena *arena, size_t size)
 {
-    CHECK(fits(arena, size, arena->capacity));
+    CHECK(fits(arena->used, size, arena->capacity));
     return bump(arena, size);
 }
 
@@ -70,7 +71,14 @@ void *arena_take_zeroed(struct arena *arena, size_t size)
 
 void *arena_try_take(struct arena *arena, size_t size)
 {
-    return fits(arena, size, arena->soft_cap) ? bump(arena, size) : NULL;
+    const size_t used = arena->used + arena->reserved;
+    return fits(used, size, arena->soft_cap) ? bump(arena, size) : NULL;
+}
+
+void arena_reserve(struct arena *arena, size_t size)
+{
+    CHECK(fits(arena->reserved, size, SIZE_MAX / 2));
+    arena->reserved += round_up(size);
 }
 
 /* The least class that holds size: class 0 is 16 bytes, 2k + 1 is 32 << k, 2k + 2 is 48 << k. Above

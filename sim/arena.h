@@ -24,6 +24,7 @@ struct arena {
     size_t capacity;            /* read: bytes of the block */
     size_t soft_cap;            /* read: bytes after which the run must stop */
     size_t used;                /* read: bytes handed out, free-listed ones included */
+    size_t reserved;            /* read: bytes that count towards the soft cap but are not taken */
     size_t high_water;          /* read: greatest used since init (survives reset) */
     size_t allocator_live;      /* read: bytes outstanding of arena_allocator */
     uint64_t allocator_calls;   /* read: allocations asked of arena_allocator */
@@ -50,8 +51,12 @@ MUST_USE void *arena_try_take(struct arena *arena, size_t size);
 /* True when the soft cap is passed: the run must stop at this event boundary. */
 static inline bool arena_is_over(const struct arena *arena)
 {
-    return arena->used > arena->soft_cap;
+    return arena->used + arena->reserved > arena->soft_cap;
 }
+
+/* Count size bytes, rounded up as if they were taken, towards the soft cap: what a run that keeps less
+ * would otherwise have more room than one that keeps all, and end elsewhere. */
+void arena_reserve(struct arena *arena, size_t size);
 
 /* Size-classed recycling over the arena: what is given back is taken again by the next request of
  * its class, without touching the bump pointer. size is 1..ARENA_RECYCLED_MAX, the same in both.

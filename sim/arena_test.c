@@ -120,6 +120,24 @@ static void the_arena_is_over_only_past_the_soft_cap(void **state)
     teardown(&arena);
 }
 
+static void what_is_reserved_counts_towards_the_soft_cap_only(void **state)
+{
+    (void)state;
+    struct arena arena;
+    setup(&arena, CAPACITY, SOFT_CAP);
+    arena_reserve(&arena, SOFT_CAP - 17); /* counts as SOFT_CAP - 16 */
+    assert_int_equal(arena.reserved, SOFT_CAP - 16);
+    assert_int_equal(arena.used, 0);
+    assert_non_null(arena_try_take(&arena, 16));
+    assert_false(arena_is_over(&arena));
+    assert_null(arena_try_take(&arena, 1));
+    (void)arena_take(&arena, CAPACITY - 16);
+    assert_true(arena_is_over(&arena));
+    arena_reset(&arena);
+    assert_int_equal(arena.reserved, 0);
+    teardown(&arena);
+}
+
 static void reset_hands_out_the_same_memory_again(void **state)
 {
     (void)state;
@@ -342,6 +360,7 @@ TEST_MAIN(arena,
           TEST(an_odd_capacity_is_never_passed),
           TEST(try_take_stops_at_the_soft_cap),
           TEST(the_arena_is_over_only_past_the_soft_cap),
+          TEST(what_is_reserved_counts_towards_the_soft_cap_only),
           TEST(reset_hands_out_the_same_memory_again),
           TEST(the_high_water_mark_survives_reset),
           TEST(recycled_memory_comes_back_last_in_first_out),

@@ -97,18 +97,28 @@ void journal_listen(struct journal *journal,
     journal->listener_context = context;
 }
 
+/* Take memory; or only count it, as a journal that keeps the last entries does after its first chunk,
+ * so that both journals come to the arena's cap at the same entry. */
+static void *take_or_count(struct journal *journal, size_t size)
+{
+    if (journal->keeps_last && journal->count > 0) {
+        arena_reserve(journal->arena, size);
+        return NULL;
+    }
+    return arena_take(journal->arena, size);
+}
+
 static void grow_chunk_list(struct journal *journal)
 {
     const uint32_t old = journal->chunk_capacity;
     const uint32_t new = old == 0 ? CHUNK_COUNT_MIN : old * 2;
-    struct journal_entry **chunks =
-        arena_take_recycled(journal->arena, new * sizeof(struct journal_entry *));
-    if (old != 0) {
-        const size_t size = old * sizeof(struct journal_entry *);
-        memcpy(chunks, journal->chunks, size);
-        arena_give_recycled(journal->arena, journal->chunks, size);
+    struct journal_entry **chunks = take_or_count(journal, new * sizeof(struct journal_entry *));
+    if (chunks != NULL) {
+        if (old != 0) {
+            memcpy(chunks, journal->chunks, old * sizeof(struct journal_entry *));
+        }
+        journal->chunks = chunks;
     }
-    journal->chunks = chunks;
     journal->chunk_capacity = new;
 }
 
@@ -118,9 +128,15 @@ void journal_add_chunk(struct journal *journal)
     if (journal->chunk_count == journal->chunk_capacity) {
         grow_chunk_list(journal);
     }
-    journal->place = arena_take(journal->arena, JOURNAL_CHUNK * sizeof(struct journal_entry));
-    journal->places_end = journal->place + JOURNAL_CHUNK;
-    journal->chunks[journal->chunk_count] = journal->place;
+    struct journal_entry *chunk =
+        take_or_count(journal, JOURNAL_CHUNK * sizeof(struct journal_entry));
+    if (chunk != NULL) {
+        journal->chunks[journal->chunk_count] = chunk;
+    } else {
+        chunk = journal->chunks[0];
+    }
+    journal->place = chunk;
+    journal->places_end = chunk + JOURNAL_CHUNK;
     journal->chunk_count++;
     CHECK(journal_is_valid(journal));
 }
@@ -133,8 +149,16 @@ uint32_t journal_append(struct journal *journal, const struct journal_entry *ent
     return journal_publish(journal);
 }
 
+uint32_t journal_first(const struct journal *journal)
+{
+    return journal->keeps_last && journal->count > JOURNAL_CHUNK ? journal->count - JOURNAL_CHUNK
+                                                                 : 0;
+}
+
 const struct journal_entry *journal_at(const struct journal *journal, uint32_t position)
 {
     CHECK(position < journal->count);
-    return &journal->chunks[position / JOURNAL_CHUNK][position % JOURNAL_CHUNK];
+    CHECK(position >= journal_first(journal));
+    const uint32_t chunk = journal->keeps_last ? 0 : position / JOURNAL_CHUNK;
+    return &journal->chunks[chunk][position % JOURNAL_CHUNK];
 }

@@ -147,6 +147,9 @@ const char *contract_rule_name(uint32_t rule);
 /* Listeners get each entry as it is appended, by kind. */
 struct journal {
     uint32_t count;                   /* read */
+    bool keeps_last;                  /* set before the first entry: only the last JOURNAL_CHUNK
+                                         entries are kept; it counts towards the arena's cap all
+                                         the same */
     struct journal_entry *place;      /* private: where the next entry goes */
     struct journal_entry *places_end; /* private: where that chunk ends */
     struct arena *arena;
@@ -231,6 +234,10 @@ static inline uint64_t journal_digest(const struct journal_entry *entry)
            entry->b * UINT64_C(0x4cf5ad432745937f);
 }
 
+/* Position of the oldest entry that is kept; count if there is none. */
+uint32_t journal_first(const struct journal *journal);
+
+/* An entry that is kept. */
 const struct journal_entry *journal_at(const struct journal *journal, uint32_t position);
 
 /* "host_accepted". */

@@ -101,6 +101,33 @@ static void entries_do_not_move(void **state)
     assert_ptr_equal(journal_at(&kit.journal, 0), first);
 }
 
+/* Both journals come to the arena's cap at the same entry. */
+static void a_journal_may_keep_the_last_entries_only(void **state)
+{
+    (void)state;
+    struct kit kit;
+    open_kit(&kit);
+    static _Alignas(16) uint8_t other_memory[1 << 20];
+    struct arena other_arena;
+    struct journal last;
+    arena_init(&other_arena, other_memory, sizeof(other_memory), sizeof(other_memory));
+    journal_init(&last, &other_arena);
+    last.keeps_last = true;
+    for (uint32_t i = 0; i < JOURNAL_CHUNK * 40; i++) {
+        const struct journal_entry entry = numbered(i);
+        assert_int_equal(journal_append(&kit.journal, &entry), i);
+        assert_int_equal(journal_append(&last, &entry), i);
+        assert_int_equal(other_arena.used + other_arena.reserved, kit.arena.used);
+        const uint32_t first = i < JOURNAL_CHUNK ? 0 : i + 1 - JOURNAL_CHUNK;
+        assert_int_equal(journal_first(&last), first);
+        expect_equal(journal_at(&last, i), &entry);
+        expect_equal(journal_at(&last, first), journal_at(&kit.journal, first));
+    }
+    assert_int_equal(journal_first(&kit.journal), 0);
+    assert_true(other_arena.used < 2 * JOURNAL_CHUNK * sizeof(struct journal_entry));
+    expect_check_failure((void)journal_at(&last, JOURNAL_CHUNK * 39 - 1));
+}
+
 static void hear(void *context, const struct journal_entry *entry, uint32_t position)
 {
     struct kit *kit = context;
@@ -282,6 +309,7 @@ static void names_take_the_place_of_numbers(void **state)
 TEST_MAIN(journal,
           TEST(entries_keep_every_field_over_many_chunks),
           TEST(entries_do_not_move),
+          TEST(a_journal_may_keep_the_last_entries_only),
           TEST(the_listener_hears_of_an_entry_that_is_in_place),
           TEST(an_entry_without_a_kind_is_a_check),
           TEST(names_are_unique_and_say_their_family),

@@ -28,36 +28,34 @@ static void judge_entry(void *context, const struct journal_entry *entry, uint32
     }
 }
 
-static uint32_t wanted_count(const struct judge *judge)
-{
-    uint32_t count = 0;
-    for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
-        const uint64_t kinds = judge->types[oracle]->kinds;
-        CHECK(kinds == 0 || judge->types[oracle]->on_entry != NULL);
-        for (uint64_t left = kinds; left != 0; left &= left - 1) {
-            count++;
-        }
-    }
-    return count;
-}
-
-/* List the oracles under each kind that they want. */
+/* List the oracles under each kind that they want: count them, then put each in its place. */
 static void list_hearers(struct judge *judge)
 {
-    struct judge_hearer *hearers = arena_take(judge->arena, wanted_count(judge) * sizeof(*hearers));
+    uint16_t next[JOURNAL_KIND_COUNT] = {0};
+    for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
+        const struct oracle_type *type = judge->types[oracle];
+        CHECK(type->kinds == 0 || type->on_entry != NULL);
+        for (uint64_t left = type->kinds; left != 0; left &= left - 1) {
+            next[highest_bit(left & (~left + 1))]++;
+        }
+    }
     uint16_t count = 0;
     for (uint32_t kind = 0; kind < JOURNAL_KIND_COUNT; kind++) {
         judge->hearers_of[kind] = count;
-        for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
-            const struct oracle_type *type = judge->types[oracle];
-            if ((type->kinds >> kind & 1) != 0) {
-                hearers[count] =
-                    (struct judge_hearer){type->on_entry, judge->states[oracle], narrow_u8(oracle)};
-                count++;
-            }
-        }
+        count = (uint16_t)(count + next[kind]);
+        next[kind] = judge->hearers_of[kind];
     }
     judge->hearers_of[JOURNAL_KIND_COUNT] = count;
+    struct judge_hearer *hearers = arena_take(judge->arena, count * sizeof(*hearers));
+    for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
+        const struct oracle_type *type = judge->types[oracle];
+        for (uint64_t left = type->kinds; left != 0; left &= left - 1) {
+            const uint32_t kind = highest_bit(left & (~left + 1));
+            hearers[next[kind]] =
+                (struct judge_hearer){type->on_entry, judge->states[oracle], narrow_u8(oracle)};
+            next[kind]++;
+        }
+    }
     judge->hearers = hearers;
 }
 
@@ -70,7 +68,7 @@ void judge_init(struct judge *judge,
                 uint32_t type_count)
 {
     CHECK(type_count <= ORACLE_MAX);
-    memset(judge, 0, sizeof(*judge));
+    memset(judge, 0, offsetof(struct judge, findings));
     judge->world = world;
     judge->arena = world->arena;
     judge->log = log;
@@ -82,6 +80,7 @@ void judge_init(struct judge *judge,
     for (uint32_t oracle = 0; oracle < type_count; oracle++) {
         const struct oracle_type *type = types[oracle];
         judge->types[oracle] = type;
+        judge->findings[oracle] = (struct finding){0};
         judge->current = narrow_u8(oracle);
         if (type->state_size > 0) {
             judge->states[oracle] = arena_take_zeroed(world->arena, type->state_size);

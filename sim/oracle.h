@@ -114,10 +114,10 @@ struct judge {
     uint32_t oracle_count;
     const struct oracle_type *types[ORACLE_MAX];
     void *states[ORACLE_MAX];
-    struct finding findings[ORACLE_MAX];
     uint16_t hearers_of[JOURNAL_KIND_COUNT + 1]; /* private: where those of a kind begin */
     const struct judge_hearer *hearers;          /* private: who wants what, by kind */
     uint8_t current;                             /* oracle being called */
+    struct finding findings[ORACLE_MAX];         /* of the first oracle_count */
 };
 
 /* Prepare the oracles in the world's arena and listen to its journal. The store must already hold

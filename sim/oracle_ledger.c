@@ -8,12 +8,17 @@
 
 /* --- memory ------------------------------------------------------------------------------------ */
 
-/* Make room for one more item by doubling; the old memory stays behind in the arena. */
-void *ledger_grown(
-    struct arena *arena, const void *items, uint32_t count, uint32_t *capacity, size_t item_size)
+/* Most arrays come to hold about an item per record: they begin with that. */
+static uint32_t first_capacity(const struct ledger *ledger)
 {
-    uint32_t more = *capacity == 0 ? 64 : *capacity * 2;
-    void *memory = arena_take(arena, more * item_size);
+    return ledger->log->record_count + 16;
+}
+
+void *ledger_grown(
+    struct ledger *ledger, const void *items, uint32_t count, uint32_t *capacity, size_t item_size)
+{
+    const uint32_t more = *capacity == 0 ? first_capacity(ledger) : *capacity * 2;
+    void *memory = arena_take(ledger->arena, more * item_size);
     if (count > 0) {
         memcpy(memory, items, count * item_size);
     }
@@ -21,16 +26,15 @@ void *ledger_grown(
     return memory;
 }
 
-/* Make an array by number, zero where nothing was said yet, reach up to number. */
 void *ledger_reaching(
-    struct arena *arena, const void *items, uint32_t *capacity, size_t item_size, uint32_t number)
+    struct ledger *ledger, const void *items, uint32_t *capacity, size_t item_size, uint32_t number)
 {
-    uint32_t more = *capacity == 0 ? 64 : *capacity;
+    uint32_t more = *capacity == 0 ? first_capacity(ledger) : *capacity;
     while (more <= number) {
         CHECK(more <= UINT32_MAX / 2);
         more *= 2;
     }
-    uint8_t *memory = arena_take(arena, more * item_size);
+    uint8_t *memory = arena_take(ledger->arena, more * item_size);
     if (*capacity > 0) {
         memcpy(memory, items, *capacity * item_size);
     }
@@ -94,7 +98,7 @@ void ledger_init(struct ledger *ledger,
     ledger->store = store;
     ledger->facts = facts;
     ledger->slot_count = LEDGER_SLOTS_MIN;
-    while (ledger->slot_count < log->record_count && ledger->slot_count < (1u << 20)) {
+    while (ledger->slot_count < log->record_count * 2 && ledger->slot_count < (1u << 20)) {
         ledger->slot_count *= 2;
     }
     ledger->slots = arena_take_zeroed(arena, ledger->slot_count * sizeof(ledger->slots[0]));
@@ -295,7 +299,7 @@ NOINLINE static void note_issued(struct ledger *ledger, const struct journal_ent
 {
     CHECK(entry->request >= 1);
     if (entry->request >= ledger->request_capacity) {
-        ledger->requests = ledger_reaching(ledger->arena,
+        ledger->requests = ledger_reaching(ledger,
                                            ledger->requests,
                                            &ledger->request_capacity,
                                            sizeof(ledger->requests[0]),
@@ -350,7 +354,7 @@ NOINLINE static void note_barrier(struct ledger *ledger, const struct journal_en
 static struct ledger_resource *resource_of(struct ledger *ledger, uint32_t resource)
 {
     if (resource >= ledger->resource_capacity) {
-        ledger->resources = ledger_reaching(ledger->arena,
+        ledger->resources = ledger_reaching(ledger,
                                             ledger->resources,
                                             &ledger->resource_capacity,
                                             sizeof(ledger->resources[0]),

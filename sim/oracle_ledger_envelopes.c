@@ -38,7 +38,7 @@ struct ledger_identity *ledger_identity_or_new(struct ledger *ledger, uint64_t i
         return &ledger->identities[ledger->slots[slot] - 1];
     }
     if (ledger->identity_count == ledger->identity_capacity) {
-        ledger->identities = ledger_grown(ledger->arena,
+        ledger->identities = ledger_grown(ledger,
                                           ledger->identities,
                                           ledger->identity_count,
                                           &ledger->identity_capacity,
@@ -201,7 +201,7 @@ void ledger_note_staged(struct ledger *ledger, const struct journal_entry *entry
         judge_restaging(ledger, identity, entry);
     }
     if (ledger->envelope_count == ledger->envelope_capacity) {
-        ledger->envelopes = ledger_grown(ledger->arena,
+        ledger->envelopes = ledger_grown(ledger,
                                          ledger->envelopes,
                                          ledger->envelope_count,
                                          &ledger->envelope_capacity,

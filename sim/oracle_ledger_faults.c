@@ -6,7 +6,7 @@
 void ledger_note_fault(struct ledger *ledger, const struct journal_entry *entry)
 {
     if (ledger->fault_count == ledger->fault_capacity) {
-        ledger->faults = ledger_grown(ledger->arena,
+        ledger->faults = ledger_grown(ledger,
                                       ledger->faults,
                                       ledger->fault_count,
                                       &ledger->fault_capacity,
@@ -30,6 +30,9 @@ void ledger_note_fault(struct ledger *ledger, const struct journal_entry *entry)
 void ledger_note_heal(struct ledger *ledger, nanos now)
 {
     ledger->saw |= SAW_HEAL;
+    if (ledger->fault_count == 0) {
+        return;
+    }
     for (uint32_t index = 0; index < ledger->fault_count; index++) {
         struct ledger_fault *fault = &ledger->faults[index];
         fault->until = fault->until > now ? now : fault->until;

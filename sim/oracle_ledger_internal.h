@@ -13,11 +13,14 @@
 
 /* Make room for one more item by doubling; the old memory stays behind in the arena. */
 void *ledger_grown(
-    struct arena *arena, const void *items, uint32_t count, uint32_t *capacity, size_t item_size);
+    struct ledger *ledger, const void *items, uint32_t count, uint32_t *capacity, size_t item_size);
 
 /* Make an array by number, zero where nothing was said yet, reach up to number. */
-void *ledger_reaching(
-    struct arena *arena, const void *items, uint32_t *capacity, size_t item_size, uint32_t number);
+void *ledger_reaching(struct ledger *ledger,
+                      const void *items,
+                      uint32_t *capacity,
+                      size_t item_size,
+                      uint32_t number);
 
 /* Identities and envelopes. */
 struct ledger_identity *ledger_identity_or_new(struct ledger *ledger, uint64_t identity);

@@ -31,13 +31,8 @@ struct run {
     struct link *link;
     struct service services[RUN_SERVICE_MAX];
     uint64_t events_max;
-    uint32_t journal_seen; /* entries before this are counted */
     bool healed;
     bool deadline_passed;
-    bool crash_open; /* an injected crash without a restore yet */
-    uint32_t crashes;
-    uint32_t checkpoints_completed;
-    uint32_t effects;
     uint32_t crash_points_seen;
 };
 
@@ -49,12 +44,6 @@ static const uint64_t dirty_kinds =
     UINT64_C(1) << HOST_COMMIT | UINT64_C(1) << HOST_COMMIT_RETURNED | UINT64_C(1) << WIRE_ISSUED |
     UINT64_C(1) << WIRE_ANSWERED | UINT64_C(1) << WORLD_CREATED | UINT64_C(1) << WORLD_REPLACED |
     UINT64_C(1) << WORLD_REMOVED;
-
-/* What count_entries counts. */
-static const uint64_t counted_kinds = UINT64_C(1) << WORLD_CREATED | UINT64_C(1) << WORLD_REPLACED |
-                                      UINT64_C(1) << HOST_CHECKPOINT_COMPLETED |
-                                      UINT64_C(1) << HOST_JOB_STOPPED |
-                                      UINT64_C(1) << HOST_JOB_STARTED;
 
 static_assert(JOURNAL_KIND_COUNT <= 64, "a set of kinds is a 64-bit word");
 
@@ -108,7 +97,11 @@ static struct run *create_run(struct runner *runner,
                               const struct run_request *request)
 {
     struct arena *arena = &runner->arena;
-    struct run *run = arena_take_zeroed(arena, sizeof(*run));
+    struct run *run = arena_take(arena, sizeof(*run)); /* all parts clear what they need */
+    memset(run->services, 0, sizeof(run->services));
+    run->healed = false;
+    run->deadline_passed = false;
+    run->crash_points_seen = 0;
     run->config = config;
     run->request = request;
     run->events_max = config->events_max == 0 ? EVENTS_MAX_DEFAULT : config->events_max;
@@ -120,6 +113,7 @@ static struct run *create_run(struct runner *runner,
         &(struct sched_options){.race_window = config->race_window,
                                 .ties_from_tape = (config->faults.kinds >> FAULT_ORDER & 1) != 0});
     journal_init(&run->journal, arena);
+    run->journal.keeps_last = !request->keep_trace;
     trace_init(&run->trace, arena, &(struct trace_options){.ring_count = 64});
     fault_init(&run->fault, &config->faults, &run->choice, config->profile);
     world_init(
@@ -211,35 +205,12 @@ static void dispatch(struct run *run, const struct sched_event *event)
     UNREACHABLE();
 }
 
-/* Count what the new entries say. */
-static void count_entries(struct run *run)
-{
-    for (; run->journal_seen < run->journal.count; run->journal_seen++) {
-        const struct journal_entry *entry = journal_at(&run->journal, run->journal_seen);
-        if (entry->kind == WORLD_CREATED || entry->kind == WORLD_REPLACED) {
-            run->effects++;
-        } else if (entry->kind == HOST_CHECKPOINT_COMPLETED) {
-            run->checkpoints_completed++;
-        } else if (entry->kind == HOST_JOB_STOPPED && entry->code == STOP_CAUSE_CRASH) {
-            run->crash_open = true;
-        } else if (entry->kind == HOST_JOB_STARTED && run->crash_open) {
-            run->crash_open = false;
-            run->crashes++;
-        }
-    }
-}
-
-/* Take in what was noted since the last call. True when something durable or on the wire is among it:
- * a crash is worth offering. */
+/* True when the last event left something durable or on the wire: a crash is worth offering. */
 static bool left_a_mark(struct run *run)
 {
-    const uint64_t noted = run->world.kinds_noted;
+    const bool dirty = (run->world.kinds_noted & dirty_kinds) != 0;
     run->world.kinds_noted = 0;
-    if ((noted & counted_kinds) != 0) {
-        count_entries(run);
-    }
-    run->journal_seen = run->journal.count;
-    return (noted & dirty_kinds) != 0;
+    return dirty;
 }
 
 static bool is_over_limit(const struct run *run)
@@ -380,21 +351,21 @@ static enum run_verdict verdict_of(const struct run *run, const struct result *r
         return RUN_LIMIT;
     }
     bool faultless = run->fault.fired_total == 0;
-    bool vacuous = faultless && run->checkpoints_completed == 0 && run->effects == 0;
+    bool vacuous = faultless && result->checkpoints_completed == 0 && result->effects == 0;
     return vacuous ? RUN_VACUOUS : RUN_OK;
 }
 
 static void fill_result(struct run *run, enum run_end end, struct result *result)
 {
-    count_entries(run);
     result->end = (uint8_t)end;
     result->events = run->sched.stepped;
     result->ended_at = run->sched.now;
     result->draws = run->choice.draws;
     result->kinds_fired = run->choice.kinds_fired;
-    result->crashes = run->crashes;
-    result->checkpoints_completed = run->checkpoints_completed;
-    result->effects = run->effects;
+    result->crashes = job_crashes(run->job);
+    result->checkpoints_completed = run->world.kind_counts[HOST_CHECKPOINT_COMPLETED];
+    result->effects =
+        run->world.kind_counts[WORLD_CREATED] + run->world.kind_counts[WORLD_REPLACED];
     result->crash_points_seen = run->crash_points_seen;
     result->arena_bytes = narrow_u32(run->world.arena->used);
     result->message[0] = '\0';

@@ -39,7 +39,8 @@ struct run_config {
 /* What to vary and what to keep from a run. */
 struct run_request {
     struct choice_options choice;
-    bool keep_trace;          /* keep every journal entry readable after the run (replay) */
+    bool keep_trace;          /* keep every journal entry readable after the run (replay), not only
+                                 the last JOURNAL_CHUNK of them; changes nothing else */
     uint64_t until_event;     /* stop before this event; 0 never */
     void (*at_event)(void *); /* instead of stopping there: call it and go on; or NULL */
     void *at_event_context;

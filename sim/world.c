@@ -64,6 +64,7 @@ uint32_t world_publish(struct world *world, nanos now, uint32_t kind, uint64_t d
 {
     struct journal *journal = world->journal;
     world->kinds_noted |= UINT64_C(1) << kind;
+    world->kind_counts[kind]++;
     trace_fold(world->trace, TRACE_JOURNAL, now, 0, journal->count, digest);
     return journal_publish(journal);
 }

@@ -46,6 +46,7 @@ struct world {
     struct trace *trace;
     struct fault *fault;
     uint64_t kinds_noted; /* bit per journal kind noted since the run loop last looked */
+    uint32_t kind_counts[JOURNAL_KIND_COUNT]; /* read: entries of each kind so far */
     struct link *link;
     struct world_node nodes[WORLD_NODE_MAX];
     uint32_t node_count;

@@ -317,7 +317,8 @@ static bool examine(void *context, void *state, void *memory, uint64_t item)
     copy_tape(&tape, &recorded);
     examination.slot->deviations_found = tape.count;
     shrink(&examination, &tape);
-    const struct run_request last = reproducer_tape_request(&tape);
+    struct run_request last = reproducer_tape_request(&tape);
+    last.keep_trace = true;
     if (examination.finding->oracle != SUMMARY_ORACLE_HANG) {
         examination.slot->reproduced = show(&examination, &last);
     }

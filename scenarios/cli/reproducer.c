@@ -244,7 +244,7 @@ void reproducer_describe(const struct reproducer *reproducer,
         .resource = name_resource,
         .method = name_method,
     };
-    if (position < world->journal->count) {
+    if (position >= journal_first(world->journal) && position < world->journal->count) {
         journal_describe_named(journal_at(world->journal, position), &names, writer);
     }
 }

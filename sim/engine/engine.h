@@ -203,7 +203,7 @@ struct job {
     struct half **halves;
     uint32_t half_count;
     uint32_t half_capacity;
-    struct sink_effects effects[2]; /* of the half that steps, and of its policy */
+    struct sink_effects effects[2]; /* of the half that steps, and of its policy; job_effects */
     /* the attempt */
     uint16_t attempt;
     uint32_t subtasks;
@@ -236,6 +236,7 @@ struct job {
     nanos zombie_for; /* life of zombies after the restart; 0 none */
     uint32_t restarts;
     uint32_t restarts_after_heal;
+    uint32_t crashes; /* attempts that were started after a crash */
     bool failed;
     bool healed;
     bool finished;           /* complete and told so: no more checkpoints */
@@ -337,7 +338,8 @@ static inline bool job_is_live(const struct job *job)
 {
     return job->stop <= STOP_NOTICING && !job->failed && job->attempt > 0;
 }
-struct bytes job_copy(struct job *job, struct bytes source); /* into the arena, for good */
+struct sink_effects *job_effects(struct job *job, uint32_t index); /* made at its first use */
+struct bytes job_copy(struct job *job, struct bytes source);       /* into the arena, for good */
 /* When the node can do the next thing. */
 static inline nanos job_cpu_free(const struct job *job, uint32_t node)
 {

@@ -456,15 +456,17 @@ policy_event(const struct half *writer, const struct sink_effect *effect, struct
  * are alive then, for payloads are borrowed. */
 static void step_with_policy(struct half *half, const struct sink_event *event)
 {
-    struct sink_effects *effects = &half->job->effects[0];
-    struct sink_effects *policy_effects = &half->job->effects[1];
+    struct sink_effects *effects = job_effects(half->job, 0);
     if (!step_alone(half, event, effects)) {
         return;
     }
     for (uint32_t i = 0; half->role == HALF_WRITER && i < effects->count; i++) {
         struct sink_event told;
-        if (policy_event(half, &effects->items[i], &told) &&
-            step_alone(half->peer_or_null, &told, policy_effects)) {
+        if (!policy_event(half, &effects->items[i], &told)) {
+            continue;
+        }
+        struct sink_effects *policy_effects = job_effects(half->job, 1);
+        if (step_alone(half->peer_or_null, &told, policy_effects)) {
             finish_step(half->peer_or_null, policy_effects);
         }
     }

@@ -64,10 +64,15 @@ static void add_nodes(struct job *job)
     }
 }
 
-static void init_effects(struct sink_effects *effects, struct arena *arena)
+struct sink_effects *job_effects(struct job *job, uint32_t index)
 {
-    *effects = (struct sink_effects){.capacity = SINK_EFFECTS_MAX};
-    effects->items = arena_take(arena, SINK_EFFECTS_MAX * sizeof(effects->items[0]));
+    struct sink_effects *effects = &job->effects[index];
+    if (effects->items == NULL) {
+        effects->capacity = SINK_EFFECTS_MAX;
+        effects->items =
+            arena_take(job->world->arena, SINK_EFFECTS_MAX * sizeof(effects->items[0]));
+    }
+    return effects;
 }
 
 struct job *job_create(struct world *world, const struct job_config *config, struct store *store)
@@ -79,8 +84,6 @@ struct job *job_create(struct world *world, const struct job_config *config, str
     job->chained = config->chained && config->sink->committer_kind != SINK_COMMITTER_GLOBAL;
     job->store = store;
     job->allocator = arena_allocator(arena);
-    init_effects(&job->effects[0], arena);
-    init_effects(&job->effects[1], arena);
     uint32_t max = subtasks_max(config);
     job->sources = arena_take_zeroed(arena, config->sources * sizeof(struct source));
     job->tasks = arena_take_zeroed(arena, max * sizeof(struct task));
@@ -257,6 +260,7 @@ static void start_attempt(struct job *job)
     job->covering = 0;
     job->last_completed_at = 0;
     if (job->attempt > 1) {
+        job->crashes += job->stop_cause == STOP_CAUSE_CRASH ? 1 : 0;
         choose_restore(job);
     }
     struct stored_checkpoint *stored =
@@ -810,6 +814,11 @@ void job_heal(struct job *job)
     if (job->stop == STOP_DOWN && job->start != SCHED_NONE) {
         sched_move(job->world->sched, job->start, world_now(job->world));
     }
+}
+
+uint32_t job_crashes(const struct job *job)
+{
+    return job->crashes;
 }
 
 uint32_t job_restarts_after_heal(const struct job *job)

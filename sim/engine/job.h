@@ -115,6 +115,9 @@ uint32_t job_zombies(const struct job *job);
  * ones, zombies among them, are left as they are. */
 void job_heal(struct job *job);
 
+/* Attempts that were started after a crash. */
+uint32_t job_crashes(const struct job *job);
+
 /* Restarts since heal. */
 uint32_t job_restarts_after_heal(const struct job *job);
 

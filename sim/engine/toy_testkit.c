@@ -1147,6 +1147,7 @@ void toy_run(struct toy *toy)
     }
     toy->request.choice.policy = policy_of_pins;
     toy->request.choice.policy_context = toy;
+    toy->request.keep_trace = true;
     runner_init(&toy->runner, run_memory, sizeof(run_memory));
     runner_run(&toy->runner, &toy->config, &toy->request, &toy->result);
     /* What counts down starts anew with the next run; what was read stays. */
