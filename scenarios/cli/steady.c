@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RUNS_MAX       64u
+#define RUNS_MAX       32u
 #define MILLISECONDS   1000u
 #define PROCESSES      3u  /* started anew: one may be loaded where this one is */
 #define RUNS_ELSEWHERE 16u /* in each of these */

@@ -406,8 +406,9 @@ step_alone(struct half *half, const struct sink_event *event, struct sink_effect
     }
     half->type->step(half->state, &at, event, effects);
     if (effects->count > effects->capacity) {
+        /* It counted by itself: what lies there is anything. */
         effects->overflowed = true;
-        effects->count = effects->capacity;
+        effects->count = 0;
     }
     for (uint32_t i = 0; i < effects->count; i++) {
         apply_one(half, &effects->items[i]);
