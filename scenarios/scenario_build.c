@@ -330,6 +330,15 @@ static enum err build_rescale(struct build *build)
     return ERR_OK;
 }
 
+static void build_savepoint(struct build *build)
+{
+    build->config->job.savepoint = (struct job_savepoint){
+        .at = (uint8_t)build_number(build, FIELD_SAVEPOINT_AT),
+        .kind = (uint8_t)build_number(build, FIELD_SAVEPOINT_KIND),
+        .failure = (uint8_t)build_number(build, FIELD_SAVEPOINT_FAILURE),
+    };
+}
+
 static enum err build_engine(struct build *build)
 {
     struct job_config *job = &build->config->job;
@@ -354,6 +363,7 @@ static enum err build_engine(struct build *build)
     job->clock_offset_max = (int64_t)build_number(build, FIELD_ENGINE_CLOCK_OFFSET);
     build_job_facts(build);
     build_checkpoints(build);
+    build_savepoint(build);
     return build_rescale(build);
 }
 

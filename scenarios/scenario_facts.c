@@ -8,7 +8,8 @@
  *   pace      = checkpoint interval + minimum pause
  *   restart   = detection + close bound + longest restart delay
  *
- *   safety bound     = (emission + restart + longest downtime) * (crashes + 1) + 4 * pace + residence
+ *   safety bound     = (emission + restart + longest downtime) * (crashes + savepoint + 1)
+ *                      + 4 * pace + residence
  *   liveness bound   = (emission + work + restart + 4 * pace) * (restarts after heal + 1)
  *                      + late effect + 1 min for the services' own pace
  *   fault-free bound = 2 * pace + waves * (4 legs + service time) + residence + restart delay + 1 s:
@@ -103,7 +104,8 @@ static nanos before_window(const struct run_config *config,
     return left > job->restart_delay ? left : 0;
 }
 
-static void set_downtimes(struct run_config *config,
+static void set_downtimes(const struct fields *fields,
+                          struct run_config *config,
                           const struct wiring_windows *windows,
                           const struct lengths *lengths)
 {
@@ -129,6 +131,10 @@ static void set_downtimes(struct run_config *config,
         /* What is not offered is 0 already. */
         job->downtime[i] = job->downtime[i] == 0 ? 0 : computed[i];
     }
+    const nanos stopped = computed[field_number(fields, FIELD_SAVEPOINT_DOWNTIME)];
+    if (job->savepoint.at != JOB_SAVEPOINT_NEVER) {
+        job->savepoint.down = stopped == 0 ? job->restart_delay : stopped;
+    }
 }
 
 static nanos longest_downtime(const struct job_config *job)
@@ -137,7 +143,7 @@ static nanos longest_downtime(const struct job_config *job)
     for (uint32_t i = 0; i < DOWNTIME_COUNT; i++) {
         longest = job->downtime[i] > longest ? job->downtime[i] : longest;
     }
-    return longest;
+    return job->savepoint.down > longest ? job->savepoint.down : longest;
 }
 
 /* --- bounds -------------------------------------------------------------------------------------- */
@@ -170,8 +176,9 @@ static void set_bounds(const struct fields *fields,
 {
     const nanos paces = nanos_mul(lengths->pace, 4);
     const nanos life = nanos_add(lengths->emission, lengths->restart);
+    const bool is_stopped = config->job.savepoint.at != JOB_SAVEPOINT_NEVER;
     nanos safety = nanos_mul(nanos_add(life, longest_downtime(&config->job)),
-                             (uint64_t)crash_count(&config->faults) + 1);
+                             (uint64_t)crash_count(&config->faults) + (is_stopped ? 2 : 1));
     safety = nanos_add(safety, nanos_add(paces, windows->residence));
     nanos liveness = nanos_mul(nanos_add(nanos_add(life, lengths->work), paces),
                                (uint64_t)config->facts.restarts_after_heal + 1);
@@ -222,7 +229,7 @@ void scenario_build_facts(const struct fields *fields,
     facts->late_effect_max = lengths.late_effect;
     facts->expiry_fails = windows->expiry_fails;
     facts->stop_reasons |= implied_stop_reasons(fields, facts);
-    set_downtimes(config, windows, &lengths);
+    set_downtimes(fields, config, windows, &lengths);
     set_bounds(fields, windows, &lengths, config);
     CHECK(facts->fault_free_bound > 0);
 }

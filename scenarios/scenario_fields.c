@@ -19,6 +19,10 @@ static const char *const barrier_names[] = {"exactly_once", "at_least_once", NUL
 static const char *const restart_names[] = {"fixed_delay", "exponential", "none", NULL};
 static const char *const downtime_names[] = {
     "short", "request", "before_window", "after_window", "after_release", NULL};
+static const char *const savepoint_at_names[] = {"never", "drawn", "first", "middle", "last", NULL};
+static const char *const savepoint_kind_names[] = {"savepoint", "stop", NULL};
+static const char *const savepoint_failure_names[] = {
+    "none", "automatic", "manual", "manual_checkpoint", "drawn", NULL};
 static const char *const excuse_names[] = {"window_lapsed", "declared_stop", "late_effect", NULL};
 static const char *const expect_names[] = {"holds", "fails", "refused", NULL};
 

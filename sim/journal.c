@@ -16,7 +16,8 @@ static const char *const stop_cause_names[] = {
     [STOP_CAUSE_SINK] = "sink failure",
     [STOP_CAUSE_CHECKPOINT] = "checkpoint failure",
     [STOP_CAUSE_RESCALE] = "rescale",
-    [STOP_CAUSE_FINISHED] = "end of input",
+    [STOP_CAUSE_FINISHED] = "stopped with a savepoint",
+    [STOP_CAUSE_SAVEPOINT] = "a stop with a savepoint has failed",
 };
 
 static const char *const abort_cause_names[] = {
@@ -47,7 +48,7 @@ static const char *const rule_names[] = {
 };
 
 _Static_assert(ARRAY_COUNT(kind_names) == JOURNAL_KIND_COUNT, "every kind has a name");
-_Static_assert(ARRAY_COUNT(stop_cause_names) == STOP_CAUSE_FINISHED + 1, "every cause has a name");
+_Static_assert(ARRAY_COUNT(stop_cause_names) == STOP_CAUSE_SAVEPOINT + 1, "every cause has a name");
 _Static_assert(ARRAY_COUNT(abort_cause_names) == ABORT_CAUSE_SUBSUMED + 1,
                "every cause has a name");
 _Static_assert(ARRAY_COUNT(rule_names) == CONTRACT_RULE_COUNT, "every rule has a name");

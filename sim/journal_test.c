@@ -180,7 +180,7 @@ static void names_are_unique_and_say_their_family(void **state)
     for (uint32_t rule = 0; rule < CONTRACT_RULE_COUNT; rule++) {
         assert_non_null(contract_rule_name(rule));
     }
-    for (uint32_t cause = 0; cause <= STOP_CAUSE_FINISHED; cause++) {
+    for (uint32_t cause = 0; cause <= STOP_CAUSE_SAVEPOINT; cause++) {
         assert_non_null(stop_cause_name(cause));
     }
     for (uint32_t cause = 0; cause <= ABORT_CAUSE_SUBSUMED; cause++) {

@@ -47,7 +47,8 @@ void ledger_note_heal(struct ledger *ledger, nanos now)
 static bool keeps_down(const struct ledger_fault *fault)
 {
     return fault->kind == FAULT_CRASH || fault->kind == FAULT_ZOMBIE ||
-           fault->kind == FAULT_PAUSE || fault->kind == FAULT_OUTAGE;
+           fault->kind == FAULT_PAUSE || fault->kind == FAULT_OUTAGE ||
+           fault->kind == FAULT_RESTORE; /* stopped by an operator until it is resumed */
 }
 
 nanos ledger_down(const struct ledger *ledger, nanos from, nanos until)

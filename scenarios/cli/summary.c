@@ -321,7 +321,9 @@ uint32_t summary_kinds_offered(const struct run_config *config)
     if (job->clock_offset_max == 0) {
         kinds &= ~(UINT32_C(1) << FAULT_CLOCK);
     }
-    if (job->rescale_to[0] == 0 && job->checkpoint_retained <= 1) {
+    if (job->rescale_to[0] == 0 && job->checkpoint_retained <= 1 &&
+        job->savepoint.at != JOB_SAVEPOINT_DRAWN &&
+        job->savepoint.failure != JOB_SAVEPOINT_FAILURE_DRAWN) {
         kinds &= ~(UINT32_C(1) << FAULT_RESTORE);
     }
     if (!job->checkpointing) {

@@ -45,7 +45,7 @@ static uint32_t parts_of(const struct job *job)
     return job->subtasks + (job_is_chained(job) ? 0 : job->committer_count);
 }
 
-static void trigger(struct job *job)
+static void trigger(struct job *job, enum store_kind kind)
 {
     struct pending_checkpoint *pending = &job->pending[job->pending_count];
     job->piece_capacity[job->pending_count] = 0;
@@ -54,7 +54,9 @@ static void trigger(struct job *job)
                                            .triggered_at = world_now(job->world)};
     job->pending_count++;
     pending->stored->subtasks = job->subtasks;
+    pending->stored->kind = (uint8_t)kind;
     uint32_t number = pending->stored->number;
+    job->stopping = kind == STORE_STOP ? number : job->stopping;
     uint32_t splits = job->config->log->split_count;
     pending->positions = arena_take_zeroed(job->world->arena, (splits + 1) * sizeof(uint64_t));
     pending->stored->positions = pending->positions;
@@ -121,7 +123,7 @@ static bool may_trigger(struct job *job)
 void coordinator_tick(struct job *job)
 {
     job->tick = SCHED_NONE;
-    if (!job_is_live(job) || job->coordinator_dead) {
+    if (!job_is_live(job) || job->coordinator_dead || job->stopping != 0) {
         return;
     }
     nanos now = world_now(job->world);
@@ -131,7 +133,7 @@ void coordinator_tick(struct job *job)
         return;
     }
     if (may_trigger(job)) {
-        trigger(job);
+        trigger(job, savepoint_choose(job));
     } else if (job->tick_missed) {
         return; /* the end of a pending one brings the next tick */
     }
@@ -212,8 +214,8 @@ abort_pending(struct job *job, struct pending_checkpoint *pending, enum abort_ca
         task_schedule(&job->tasks[i]);
     }
     job->failures++;
-    if (job->failures > job->config->checkpoint_failures_tolerated &&
-        cause == ABORT_CAUSE_TIMEOUT) {
+    const bool is_over = job->failures > job->config->checkpoint_failures_tolerated;
+    if ((is_over && cause == ABORT_CAUSE_TIMEOUT) || number == job->stopping) {
         job->failures = 0; /* the next attempt has all its tolerance */
         job_fail(job, STOP_CAUSE_CHECKPOINT, SINK_REASON_NONE);
     }
@@ -257,6 +259,42 @@ static void note_covering(struct job *job, const struct stored_checkpoint *store
     job->covering = stored->number;
 }
 
+/* A later one that completes subsumes those before it. */
+static struct pending_checkpoint *abort_subsumed(struct job *job, uint32_t checkpoint)
+{
+    while (job->pending[0].stored->number != checkpoint) {
+        abort_pending(job, &job->pending[0], ABORT_CAUSE_SUBSUMED);
+    }
+    return &job->pending[0];
+}
+
+static void
+schedule_notice(struct job *job, uint32_t task, uint32_t node, uint32_t checkpoint, nanos due)
+{
+    (void)job_schedule(
+        job, node, ENGINE_NOTICE, due, job->attempt, task | ((uint64_t)checkpoint << 32));
+}
+
+/* C8: an ordinary savepoint is told to nobody and subsumes nothing; a stop is told to all, and its
+ * notices are neither lost nor late: what may go wrong behind it is drawn where it ends. */
+static void complete_savepoint(struct job *job, struct pending_checkpoint *pending)
+{
+    struct stored_checkpoint *stored = pending->stored;
+    const nanos now = world_now(job->world);
+    const bool stops = stored->kind == STORE_STOP;
+    pending = stops ? abort_subsumed(job, stored->number) : pending;
+    job->last_completed_at = now;
+    store_complete_savepoint(job->store, stored, now);
+    note_checkpoint(job, HOST_CHECKPOINT_COMPLETED, stored->number, 0);
+    remove_pending(job, pending);
+    for (uint32_t i = 0; i < job->subtasks && stops; i++) {
+        schedule_notice(job, i, job->task_nodes[i], stored->number, now);
+    }
+    for (uint32_t i = 0; i < job->committer_count && stops && !job_is_chained(job); i++) {
+        schedule_notice(job, job->subtasks + i, job->committer_nodes[i], stored->number, now);
+    }
+}
+
 void coordinator_complete_event(struct job *job, uint32_t checkpoint)
 {
     struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
@@ -269,10 +307,11 @@ void coordinator_complete_event(struct job *job, uint32_t checkpoint)
         abort_pending(job, pending, ABORT_CAUSE_INJECTED);
         return;
     }
-    while (&job->pending[0] != pending) { /* a later one that completes subsumes it */
-        abort_pending(job, &job->pending[0], ABORT_CAUSE_SUBSUMED);
-        pending = coordinator_pending(job, checkpoint);
+    if (pending->stored->kind != STORE_CHECKPOINT) {
+        complete_savepoint(job, pending);
+        return;
     }
+    pending = abort_subsumed(job, checkpoint);
     struct stored_checkpoint *stored = pending->stored;
     job->last_completed_at = world_now(job->world);
     job->failures = 0;

@@ -6,6 +6,7 @@
  *   task.c         a subtask's thread: what may be delivered when
  *   committer.c    the committer's collection (rules C1 to C6)
  *   coordinator.c  checkpoints and notices
+ *   savepoint.c    savepoints, stop-with-savepoint and how it fails
  */
 #ifndef SIM_ENGINE_ENGINE_H
 #define SIM_ENGINE_ENGINE_H
@@ -100,6 +101,7 @@ struct source {
     uint32_t next_split; /* rotation */
     bool end_sent;
     bool blocked; /* waits for room in a channel */
+    bool stopped; /* behind the barrier of a stop-with-savepoint: emits nothing any more */
     sched_handle emit;
 };
 
@@ -208,8 +210,14 @@ struct job {
     uint16_t attempt;
     uint32_t subtasks;
     uint32_t restored; /* checkpoint, 0 none */
-    uint32_t given_up; /* the latest completed checkpoint when an older one was restored; 0 none */
+    uint32_t given_up; /* the latest completed checkpoint when another one was restored */
     uint32_t older;    /* what is restored as long as given_up is still the latest */
+    /* savepoints */
+    bool savepoint_taken;
+    uint8_t stop_failure; /* enum job_savepoint_failure, of stopping */
+    uint8_t stop_class;   /* enum job_downtime + 1, drawn for the resume; 0 as planned */
+    uint32_t stopping;    /* the stop-with-savepoint under way; 0 none */
+    uint32_t resume_from; /* savepoint that the next attempt restores; 0 none */
     struct source *sources;
     struct task *tasks;
     struct committer *committers;
@@ -273,7 +281,8 @@ void task_barrier_done(struct task *task, uint64_t checkpoint);
 void task_stage(struct task *task, struct sink_committable *first);
 void task_mail(struct half *policy, enum sink_event_kind kind, uint64_t token, uint32_t reason);
 bool task_take_mail(struct task *task, struct sink_event *event); /* false when there is none */
-bool task_is_done(const struct task *task);                       /* idle, nothing waits */
+bool task_is_idle(const struct task *task); /* may get a delivery, and has none */
+bool task_is_done(const struct task *task); /* the same at the end of its input */
 
 /* source.c */
 void source_create(struct job *job, uint32_t index);
@@ -329,8 +338,13 @@ void coordinator_stop(struct job *job); /* abort what is under way */
 void coordinator_piece(struct job *job, uint32_t checkpoint, uint32_t subtask, struct bytes piece);
 struct pending_checkpoint *coordinator_pending(struct job *job, uint32_t checkpoint);
 
+/* savepoint.c */
+enum store_kind savepoint_choose(struct job *job); /* what the trigger that comes now is for */
+void savepoint_progress(struct job *job);          /* while stopping: FINISHED, or not */
+
 /* job.c */
 void job_fail(struct job *job, enum stop_cause cause, uint32_t reason);
+nanos job_downtime(const struct job *job, enum job_downtime class); /* if it begins now */
 void job_watch_pause(struct job *job, struct half *half); /* after a send, which may pause */
 void job_half_closed(struct job *job);
 /* An attempt runs and is not being stopped. */

@@ -127,8 +127,14 @@ static uint32_t older_checkpoint(const struct store *store, uint32_t latest)
 static void choose_restore(struct job *job)
 {
     uint32_t latest = job->store->latest_completed;
-    if (latest == job->given_up && latest != 0) {
+    if (latest == job->given_up) {
         latest = job->older; /* the branch from there to the latest is no more */
+    }
+    if (job->resume_from != 0) {
+        latest = job->resume_from;
+        job->resume_from = 0;
+        job->given_up = job->store->latest_completed;
+        job->older = latest;
     }
     uint32_t wanted = 1;
     for (uint32_t i = 0; i < ARRAY_COUNT(job->config->rescale_to); i++) {
@@ -257,6 +263,7 @@ static void start_attempt(struct job *job)
     job->attempt++;
     job->stop = STOP_NONE;
     job->start = SCHED_NONE;
+    job->stopping = 0;
     job->covering = 0;
     job->last_completed_at = 0;
     if (job->attempt > 1) {
@@ -333,20 +340,26 @@ static void schedule_zombie_ends(struct job *job, nanos start)
     }
 }
 
+/* What an operator did uses up no restart. */
+static bool is_operators(uint8_t cause)
+{
+    return cause == STOP_CAUSE_FINISHED || cause == STOP_CAUSE_SAVEPOINT;
+}
+
 static void go_down(struct job *job)
 {
     bool left =
         job->config->restart != JOB_RESTART_NONE && (job->config->restart_attempts == UINT32_MAX ||
                                                      job->restarts < job->config->restart_attempts);
     job->stop = STOP_DOWN;
-    bool injected = job->stop_cause == STOP_CAUSE_CRASH;
+    bool injected = job->stop_cause == STOP_CAUSE_CRASH || is_operators(job->stop_cause);
     if (!left && !injected) {
         schedule_zombie_ends(job, world_now(job->world));
         fail_for_good(job);
         return;
     }
     job->restarts += injected ? 0 : 1;
-    job->restarts_after_heal += job->healed ? 1 : 0;
+    job->restarts_after_heal += job->healed && !is_operators(job->stop_cause) ? 1 : 0;
     nanos due = nanos_add(world_now(job->world), restart_delay(job));
     if (due < job->down_until && !job->healed) {
         due = job->down_until;
@@ -552,7 +565,7 @@ static nanos oldest_staged(const struct job *job)
 
 /* The class "before the window" ends before the window of what is pending, however often the job has
  * been down already; it is never shorter than the shortest one. */
-static nanos downtime_of(const struct job *job, enum job_downtime class)
+nanos job_downtime(const struct job *job, enum job_downtime class)
 {
     nanos length = job->config->downtime[class];
     if (class != DOWNTIME_BEFORE_WINDOW) {
@@ -567,7 +580,7 @@ static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
 {
     struct world *world = job->world;
     bool zombie = outcome.what == CRASH_LOST_CONTACT && has_room_for_zombie(job);
-    nanos length = downtime_of(job, (enum job_downtime)outcome.downtime);
+    nanos length = job_downtime(job, (enum job_downtime)outcome.downtime);
     nanos down = zombie ? job->config->downtime[DOWNTIME_SHORT] : length;
     job->down_until = nanos_add(world_now(world), down);
     job->zombie_for = zombie ? length : 0;
@@ -654,6 +667,9 @@ void job_answer(void *context, const struct link_answer *answer)
         event.kind = SINK_EVENT_STREAM_END;
     }
     half_step(half, &event);
+    if (UNLIKELY(job->stopping != 0)) {
+        savepoint_progress(job);
+    }
 }
 
 static void attempt_event(struct job *job, enum engine_event what, uint64_t b)
@@ -737,6 +753,9 @@ void job_event(struct job *job, const struct sched_event *event)
         }
         break;
     }
+    if (UNLIKELY(job->stopping != 0)) {
+        savepoint_progress(job);
+    }
 }
 
 /* --- completion -------------------------------------------------------------------------------- */
@@ -755,7 +774,8 @@ static bool committers_are_done(const struct job *job)
 
 static bool is_complete(const struct job *job)
 {
-    if (job->emitted_left > 0 || (job->config->checkpointing && job->covering == 0)) {
+    if (job->emitted_left > 0 || job->stopping != 0 ||
+        (job->config->checkpointing && job->covering == 0)) {
         return false;
     }
     for (uint32_t i = 0; i < job->subtasks; i++) {

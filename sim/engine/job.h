@@ -39,6 +39,37 @@ enum job_downtime {
     DOWNTIME_COUNT,
 };
 
+/* When the operator takes a savepoint; it takes the place of a checkpoint, once in a run. */
+enum job_savepoint_at {
+    JOB_SAVEPOINT_NEVER = 0,
+    JOB_SAVEPOINT_DRAWN,  /* at any trigger, by choice; calm: never */
+    JOB_SAVEPOINT_FIRST,  /* behind the first completed checkpoint */
+    JOB_SAVEPOINT_MIDDLE, /* when half of the records are emitted */
+    JOB_SAVEPOINT_LAST,   /* when all of them are */
+};
+
+enum job_savepoint_kind {
+    JOB_SAVEPOINT_ONLY = 0, /* C8: completed, not notified, the job goes on */
+    JOB_SAVEPOINT_STOP,     /* the job stops with it, and is resumed from it later */
+};
+
+/* Why a stop-with-savepoint whose commits ran does not reach FINISHED (15.5 of the sink protocols),
+ * and what it goes on from. */
+enum job_savepoint_failure {
+    JOB_SAVEPOINT_FINISHES = 0,
+    JOB_SAVEPOINT_AUTOMATIC,         /* falls back to the last checkpoint by itself */
+    JOB_SAVEPOINT_MANUAL,            /* stops; an operator resumes it from the savepoint */
+    JOB_SAVEPOINT_MANUAL_CHECKPOINT, /* stops; an operator resumes it from the last checkpoint */
+    JOB_SAVEPOINT_FAILURE_DRAWN,     /* any of these, by choice */
+};
+
+struct job_savepoint {
+    uint8_t at;      /* enum job_savepoint_at */
+    uint8_t kind;    /* enum job_savepoint_kind */
+    uint8_t failure; /* enum job_savepoint_failure; of a stop */
+    nanos down;      /* until the job is resumed, unless a class of downtime is drawn */
+};
+
 struct job_config {
     const struct sink_type *sink;
     const struct sink_option_value *options;
@@ -75,9 +106,10 @@ struct job_config {
     uint32_t rescale_to[4];         /* parallelism offered at a restore; 0 ends the list */
     nanos downtime[DOWNTIME_COUNT]; /* length per class; 0: class not offered */
     bool zombies;                   /* lost contact leaves the old attempt running */
-    bool older_restores;            /* an older retained checkpoint may be restored */
-    nanos cpu_per_event;            /* virtual CPU time per event of a task */
-    int64_t clock_offset_max;       /* FAULT_CLOCK: size of the skew classes, ns */
+    struct job_savepoint savepoint;
+    bool older_restores;      /* an older retained checkpoint may be restored */
+    nanos cpu_per_event;      /* virtual CPU time per event of a task */
+    int64_t clock_offset_max; /* FAULT_CLOCK: size of the skew classes, ns */
 };
 
 struct job;

@@ -128,6 +128,9 @@ static void broadcast(struct source *source, struct job *job, channel_item item)
 void source_emit(struct source *source, struct job *job)
 {
     source->emit = SCHED_NONE;
+    if (source->stopped) {
+        return;
+    }
     for (uint32_t i = 0; i < job->config->record_burst; i++) {
         if (!emit_one(source, job)) {
             break;
@@ -150,7 +153,7 @@ void source_emit(struct source *source, struct job *job)
 void source_wake(struct job *job, uint32_t index)
 {
     struct source *source = &job->sources[index];
-    if (!source->blocked) {
+    if (!source->blocked || source->stopped) {
         return;
     }
     source->blocked = false;
@@ -160,6 +163,7 @@ void source_wake(struct job *job, uint32_t index)
 
 void source_barrier(struct source *source, struct job *job, uint32_t checkpoint)
 {
+    source->stopped = source->stopped || checkpoint == job->stopping;
     struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
     if (pending != NULL) {
         for (uint32_t split = source->index; split < job->config->log->split_count;

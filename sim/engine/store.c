@@ -103,6 +103,16 @@ void store_complete(struct store *store, struct stored_checkpoint *checkpoint, n
     CHECK(checkpoint->retained);
 }
 
+void store_complete_savepoint(struct store *store, struct stored_checkpoint *checkpoint, nanos now)
+{
+    CHECK(checkpoint == store_get(store, checkpoint->number));
+    CHECK(checkpoint->state == STORE_PENDING);
+    CHECK(checkpoint->kind != STORE_CHECKPOINT);
+    CHECK(positions_are_valid(store, checkpoint));
+    checkpoint->state = STORE_COMPLETED;
+    checkpoint->completed_at = now;
+}
+
 void store_abort(struct store *store, struct stored_checkpoint *checkpoint)
 {
     CHECK(checkpoint == store_get(store, checkpoint->number));

@@ -36,9 +36,17 @@ enum store_state {
     STORE_ABORTED,
 };
 
+/* What it was triggered as (C8). */
+enum store_kind {
+    STORE_CHECKPOINT = 0,
+    STORE_SAVEPOINT, /* completed and not notified; not among what a restart restores */
+    STORE_STOP,      /* stop-with-savepoint: notified; not among what a restart restores */
+};
+
 struct stored_checkpoint {
     uint32_t number;
     uint8_t state; /* enum store_state */
+    uint8_t kind;  /* enum store_kind */
     bool retained; /* still offered for a restore */
     uint16_t attempt;
     uint32_t subtasks; /* parallelism that it was taken at */
@@ -79,6 +87,10 @@ struct stored_checkpoint *store_get(const struct store *store, uint32_t number);
  * longer retained. Numbers complete in order: a completion subsumes older pending ones, which the
  * caller aborts before or after; completing one of them later is a CHECK. */
 void store_complete(struct store *store, struct stored_checkpoint *checkpoint, nanos now);
+
+/* Complete a pending savepoint: it is no restart's to restore, and the latest completed checkpoint
+ * stays what it is. */
+void store_complete_savepoint(struct store *store, struct stored_checkpoint *checkpoint, nanos now);
 
 /* Give up a pending checkpoint. What was written stays readable. */
 void store_abort(struct store *store, struct stored_checkpoint *checkpoint);

@@ -126,6 +126,11 @@ static bool has_delivery(const struct task *task)
     return has_input(task);
 }
 
+bool task_is_idle(const struct task *task)
+{
+    return is_free(task) && !has_delivery(task);
+}
+
 void task_schedule(struct task *task)
 {
     if (task->run_scheduled || !job_is_live(task->job)) {
@@ -378,7 +383,7 @@ void task_barrier_done(struct task *task, uint64_t checkpoint)
 
 bool task_is_done(const struct task *task)
 {
-    if (!is_free(task) || has_delivery(task)) {
+    if (!task_is_idle(task)) {
         return false;
     }
     for (uint32_t i = 0; i < task->job->config->sources; i++) {
