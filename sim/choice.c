@@ -194,6 +194,7 @@ void choice_init(struct choice *choice, struct arena *arena, const struct choice
     }
     choice->identity = identity_of(options);
     choice->seed_key = digest_mix(options->seed + GOLDEN);
+    choice->nonce_key = digest_mix(choice->identity ^ NONCE_STREAM);
     choice->calm = options->mode == CHOICE_CALM && options->offer_capacity == 0;
 
     choice->slot_count = SLOT_COUNT_MIN;
@@ -591,7 +592,7 @@ uint64_t choice_nonce(const struct choice *choice, uint32_t attempt, uint32_t su
     const uint64_t above =
         (uint64_t)(subtask >> NONCE_SUBTASK_BITS) << 32 | attempt >> NONCE_ATTEMPT_BITS;
     const uint64_t counter = n | subtask_low << 32 | attempt_low << (32 + NONCE_SUBTASK_BITS);
-    const uint64_t key = digest_mix(choice->identity ^ NONCE_STREAM) + above * GOLDEN;
+    const uint64_t key = choice->nonce_key + above * GOLDEN;
 
     return digest_mix(key + counter * GOLDEN);
 }

@@ -145,6 +145,7 @@ struct choice {
     struct choice_options options;
     struct arena *arena;
     uint64_t seed_key;         /* mixed seed */
+    uint64_t nonce_key;        /* mixed identity */
     uint32_t offer_room;       /* offers there is memory for; grows to the capacity */
     struct choice_slot *slots; /* ordinals per (site, lane), open addressing */
     uint32_t slot_count;
