@@ -27,6 +27,13 @@ enum cloudtasks_queue_state {
     CLOUDTASKS_QUEUE_DISABLED = 3,
 };
 
+/* How much of a task an answer carries. */
+enum cloudtasks_view {
+    CLOUDTASKS_VIEW_NONE = 0, /* as BASIC */
+    CLOUDTASKS_VIEW_BASIC = 1,
+    CLOUDTASKS_VIEW_FULL = 2,
+};
+
 /* The order matters. */
 /* clang-format off */
 #include "sinks/port/as_structs.def"
