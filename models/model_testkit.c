@@ -19,12 +19,8 @@ static uint32_t by_chance(struct testkit *kit, const struct choice_site *site, u
     return (random & 1) != 0 && (mask >> value & 1) != 0 ? value : 0;
 }
 
-static uint32_t
-pinned(void *context, const struct choice_site *site, lane who, uint32_t ordinal, uint32_t mask)
+static uint32_t choose(struct testkit *kit, const struct choice_site *site, uint32_t mask)
 {
-    struct testkit *kit = context;
-    (void)who;
-    (void)ordinal;
     for (uint32_t i = 0; i < kit->pin_count; i++) {
         struct testkit_pin *pin = &kit->pins[i];
         if (pin->site == site) {
@@ -38,9 +34,25 @@ pinned(void *context, const struct choice_site *site, lane who, uint32_t ordinal
     return kit->seed == 0 ? 0 : by_chance(kit, site, mask);
 }
 
+static uint32_t
+pinned(void *context, const struct choice_site *site, lane who, uint32_t ordinal, uint32_t mask)
+{
+    struct testkit *kit = context;
+    (void)who;
+    (void)ordinal;
+    const uint32_t value = choose(kit, site, mask);
+    for (size_t i = 0; i < kit->type->site_count; i++) {
+        if (&kit->type->sites[i] == site) {
+            kit->fired[i] |= UINT32_C(1) << value;
+        }
+    }
+    return value;
+}
+
 static void set_defaults(struct testkit *kit, const struct model_type *type)
 {
     assert_true(type->option_count <= TESTKIT_OPTION_MAX);
+    assert_true(type->site_count <= TESTKIT_SITE_MAX);
     for (size_t i = 0; i < type->option_count; i++) {
         kit->options[i].number = type->options[i].fallback;
         if (type->options[i].fallback_text != NULL) {
@@ -359,6 +371,47 @@ void testkit_check_tables(const struct model_type *type, uint16_t key_first, uin
         check_option(&type->options[i]);
     }
     check_clauses(type);
+}
+
+static bool starts_with(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+enum profile testkit_profile_of(const struct choice_outcome *outcome)
+{
+    if (outcome->clause == NULL) {
+        return PROFILE_DOCUMENTED;
+    }
+    if (starts_with(outcome->clause, "observed ")) {
+        return PROFILE_OBSERVED;
+    }
+    return starts_with(outcome->clause, "adversary ") ? PROFILE_ADVERSARY : PROFILE_DOCUMENTED;
+}
+
+static void check_offer(const struct model_type *type,
+                        enum profile profile,
+                        const struct choice_site *site,
+                        uint32_t value)
+{
+    const enum profile least = testkit_profile_of(&site->outcomes[value]);
+    struct testkit *kit = testkit_open(type, profile);
+    kit->pins[0] = (struct testkit_pin){.site = site, .value = value};
+    kit->pin_count = 1;
+    const uint32_t drawn = fault_pick(&kit->fault, site, lane_make(LANE_SERVICE, 0), CHOICE_ALL);
+    assert_int_equal(drawn, profile >= least ? value : 0);
+    testkit_close(kit);
+}
+
+void testkit_check_profiles(const struct model_type *type)
+{
+    for (size_t i = 0; i < type->site_count; i++) {
+        for (uint32_t value = 0; value < type->sites[i].outcome_count; value++) {
+            for (uint32_t profile = 0; profile < PROFILE_COUNT; profile++) {
+                check_offer(type, (enum profile)profile, &type->sites[i], value);
+            }
+        }
+    }
 }
 
 static bool is_tested(const struct testkit_clause_test *tests, size_t count, struct bytes id)

@@ -5,8 +5,9 @@
 
 #include "sim/model.h"
 
-#define TESTKIT_OPTION_MAX 32
+#define TESTKIT_OPTION_MAX 64
 #define TESTKIT_PIN_MAX    8
+#define TESTKIT_SITE_MAX   64
 
 /* Every draw of a site gives an outcome where it is offered. */
 struct testkit_pin {
@@ -40,6 +41,7 @@ struct testkit {
     uint32_t pin_count;
     uint32_t requests;
     uint64_t draws;
+    uint32_t fired[TESTKIT_SITE_MAX]; /* read: by the type's sites, bit per outcome that came up */
 };
 
 /* A world whose fault menu allows everything; options have their defaults. */
@@ -86,6 +88,12 @@ const struct journal_entry *testkit_last(const struct testkit *kit, enum journal
  * calm, calm draws are the rule, menus fit their methods, keys lie in the range, options are
  * consistent. */
 void testkit_check_tables(const struct model_type *type, uint16_t key_first, uint16_t key_last);
+
+/* The narrowest profile that offers an outcome. */
+enum profile testkit_profile_of(const struct choice_outcome *outcome);
+
+/* Each outcome of a site is offered by its profile and by wider ones, and by no narrower one. */
+void testkit_check_profiles(const struct model_type *type);
 
 /* The clauses that a test is about, ids separated by spaces. */
 struct testkit_clause_test {
