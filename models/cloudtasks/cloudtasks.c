@@ -10,25 +10,38 @@
  * (CT-10).
  *
  * Freedoms taken. The length of protection: per reading of CT-06, and within the reading "up to
- * 24 hours" per name. A second dispatch, an overlapping one, one that fails first, a late one
+ * 24 hours" per name. A second dispatch, an overlapping one, one that fails once, three times or,
+ * where an option offers it, until the task is given up, one that slows its queue down, a late one
  * (CT-12 to CT-15). The minute that a purge may take (CT-20). What CreateQueue says soon after
- * DeleteQueue (CT-21). Whether names outlive their queue or a purge is open: they do, but for
- * the adversary. Observed only: both of two concurrent creates answered OK, with one task (T5).
+ * DeleteQueue (CT-21). A queue that is new or was idle for 30 days may have to wake (CT-11). Lists
+ * in any order, with pages that are short or empty (CT-18). Batches that are done in part (CT-25).
+ *
+ * Observed only. Both of two concurrent creates answered OK, with one task (T5). Names remembered
+ * beyond their window (T4). A batch with a known name that is ALREADY_EXISTS as a whole, and done
+ * all the same (T16).
+ *
+ * For the adversary only. Names that do not outlive their queue or a purge, or that a shorter
+ * tombstone_ttl releases; a purge that takes tasks made during it; GetTask and ListTasks that do not
+ * see a new task yet; an attempt that arrives after its task was deleted; requests that the network
+ * repeats; an effect under a code that says there was none.
  *
  * Faults offered. Per call: lost, answered too late to be heard, applied after the caller gave
  * up, refused, applied under an ambiguous code, refused inside another error, an outage of
  * several calls, a queue that wakes (CT-11, CT-23, CT-26, X-03 to X-05). From outside: pause,
- * absence, waking, purge, deletion with re-creation, a shorter tombstone_ttl; each group only
- * where an option offers it, for most claims end there.
+ * disabling, absence, waking, purge, deletion with re-creation, a shorter tombstone_ttl, a target of
+ * the queue's own; each group only where an option offers it, for most claims end there.
  *
- * Not modelled. ListTasks, batches, rates and quotas as numbers, queue-level targets,
- * queue.yaml, views with bodies: answers carry names, times and counts. Handlers fail at most
- * once per task. See clauses.def for the reasons.
+ * Rules that options switch on: quotas, the ramp of a queue's creates, the rate of its dispatches,
+ * the cost of names and of names in sequence (CT-24, CT-26, T15).
+ *
+ * Not modelled. queue.yaml but for its DISABLED state, update masks, redirects, the number of
+ * dispatches at one time, routing of App Engine. See clauses.def for the reasons.
  *
  * Entries. Resource: the task's full name, generation: tasks that had the name so far, value:
  * the task's body, or without one its URL. WORLD_CREATED, then WORLD_VISIBLE to class task;
- * WORLD_VISIBLE to class handler each time the handler does its work; WORLD_REMOVED,
- * WORLD_EXPIRED when the release of the name is seen; WORLD_CHANGED with a queue as resource;
+ * WORLD_VISIBLE to class handler each time the handler does its work, to class handler_ledger the
+ * first time that a handler with a memory does it, to class queue_target when the queue's target
+ * takes the handler's place; WORLD_REMOVED, WORLD_EXPIRED when the release of the name is seen; WORLD_CHANGED with a queue as resource;
  * WORLD_REFUSED.
  */
 #include "models/cloudtasks/cloudtasks.h"
@@ -86,11 +99,11 @@ void cloudtasks_note(struct cloudtasks *state, const struct model_effect *effect
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static void refuse(struct cloudtasks *state,
-                   const struct model_request *request,
-                   uint32_t resource_or_0,
-                   enum port_code code,
-                   struct model_replies *replies)
+void cloudtasks_refuse(struct cloudtasks *state,
+                       const struct model_request *request,
+                       uint32_t resource_or_0,
+                       enum port_code code,
+                       struct model_replies *replies)
 {
     cloudtasks_note(state,
                     &(struct model_effect){.kind = WORLD_REFUSED,
@@ -100,26 +113,14 @@ static void refuse(struct cloudtasks *state,
     model_reply(replies, code, NULL);
 }
 
-static struct cloudtasks_timestamp timestamp_of(nanos wall)
-{
-    return (struct cloudtasks_timestamp){(int64_t)(wall / NANOS_PER_S),
-                                         (uint32_t)(wall % NANOS_PER_S)};
-}
-
-static struct cloudtasks_duration duration_of(nanos length)
-{
-    return (struct cloudtasks_duration){(int64_t)(length / NANOS_PER_S),
-                                        (uint32_t)(length % NANOS_PER_S)};
-}
-
 /* The create time goes to seconds (CT-08). */
 static void
 reply_task(struct cloudtasks *state, const struct task *task, struct model_replies *replies)
 {
     const int64_t created = (int64_t)(task->created_wall / NANOS_PER_S);
-    state->times[0] = timestamp_of(task->due_wall);
+    state->times[0] = cloudtasks_timestamp_of(task->due_wall);
     state->times[1] = (struct cloudtasks_timestamp){created, 0};
-    state->durations[0] = duration_of(task->dispatch_deadline);
+    state->durations[0] = cloudtasks_duration_of(task->dispatch_deadline);
     state->task_answer = (struct cloudtasks_task){
         .name = world_resource_name(state->env.world, task->resource),
         .schedule_time = &state->times[0],
@@ -128,20 +129,6 @@ reply_task(struct cloudtasks *state, const struct task *task, struct model_repli
         .dispatch_count = task->attempts,
     };
     model_reply(replies, PORT_OK, &state->task_answer);
-}
-
-static void
-reply_queue(struct cloudtasks *state, const struct queue *queue, struct model_replies *replies)
-{
-    state->durations[0] = duration_of(cloudtasks_option(state, OPTION_TASK_TTL));
-    state->durations[1] = duration_of(queue->tombstone_ttl);
-    state->queue_answer = (struct cloudtasks_queue){
-        .name = queue->name,
-        .state = queue->paused ? CLOUDTASKS_QUEUE_PAUSED : CLOUDTASKS_QUEUE_RUNNING,
-        .task_ttl = &state->durations[0],
-        .tombstone_ttl = queue->tombstone_ttl == 0 ? NULL : &state->durations[1],
-    };
-    model_reply(replies, PORT_OK, &state->queue_answer);
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */
@@ -159,65 +146,115 @@ static bool size_is_valid(struct cloudtasks *state, const struct cloudtasks_task
 
 /* The name is taken. If this request was under way when the task was made, both may have been told
  * OK (T5); it is one task all the same. */
-static void refuse_live(struct cloudtasks *state,
-                        const struct task *task,
-                        const struct model_request *request,
-                        struct model_replies *replies)
+static enum port_code
+answer_live(struct cloudtasks *state, const struct task *task, const struct model_request *request)
 {
     COVER(state->env.world, "cloudtasks.name_live");
     if (request->issued <= task->created_at &&
         cloudtasks_draw(state, SITE_DOUBLE_OK, CHOICE_ALL) == DOUBLE_OK_OK) {
-        reply_task(state, task, replies);
-        return;
+        return PORT_OK;
     }
-    refuse(state, request, task->resource, PORT_ALREADY_EXISTS, replies);
+    return PORT_ALREADY_EXISTS;
 }
 
-static void make_task(struct cloudtasks *state,
-                      struct queue *queue,
-                      uint32_t resource,
-                      nanos wall,
-                      const struct model_request *request,
-                      struct model_replies *replies)
+/* The order of the checks is the decision table of the clause catalogue. *task_or_null is what has
+ * the name, also where that is the reason to refuse. */
+static enum port_code create_one(struct cloudtasks *state,
+                                 struct queue *queue,
+                                 const struct cloudtasks_task *asked,
+                                 const struct model_request *request,
+                                 struct task **task_or_null)
 {
+    const nanos wall = cloudtasks_wall(state);
+    if (asked == NULL || !cloudtasks_task_is_valid(asked, wall) || !size_is_valid(state, asked) ||
+        (asked->name.size > 0 && !cloudtasks_task_name_is_valid(asked->name, queue->name))) {
+        return PORT_INVALID_ARGUMENT;
+    }
+    if (UNLIKELY(state->rules != 0)) {
+        const enum port_code code =
+            cloudtasks_rules_create(state, queue, asked->name, &state->answer_after);
+        if (code != PORT_OK) {
+            return code;
+        }
+    }
+    const uint32_t resource = asked->name.size > 0 ? world_resource(state->env.world, asked->name)
+                                                   : cloudtasks_assign_name(state, queue);
     struct task *task = cloudtasks_task_find_or_make(state, resource);
+    *task_or_null = task;
     if (task_is_live(task)) {
-        refuse_live(state, task, request, replies);
-        return;
+        return answer_live(state, task, request);
     }
     if (cloudtasks_name_is_held(state, task)) {
-        refuse(state, request, resource, PORT_ALREADY_EXISTS, replies);
-        return;
+        return PORT_ALREADY_EXISTS;
     }
     cloudtasks_dispatch_stop(state, task);
-    cloudtasks_task_create(state, task, queue, wall, request);
+    cloudtasks_task_create(state, task, queue, wall, asked, request);
     cloudtasks_dispatch_start(state, task);
-    reply_task(state, task, replies);
-    cloudtasks_admin_created(state, queue);
+    return PORT_OK;
 }
 
-/* The order of the checks is the decision table of the clause catalogue. */
+enum port_code cloudtasks_create_one(struct cloudtasks *state,
+                                     struct queue *queue,
+                                     const struct cloudtasks_task *asked_or_null,
+                                     const struct model_request *request,
+                                     struct task **task_or_null)
+{
+    return create_one(state, queue, asked_or_null, request, task_or_null);
+}
+
+/* The queue that tasks are made in; refuses the request and gives NULL if there is none. */
+static struct queue *parent_queue(struct cloudtasks *state,
+                                  struct bytes parent,
+                                  const struct model_request *request,
+                                  struct model_replies *replies)
+{
+    struct queue *queue = cloudtasks_queue_find(state, parent);
+    if (UNLIKELY(queue == NULL)) {
+        const bool valid = cloudtasks_queue_name_is_valid(parent);
+        cloudtasks_refuse(
+            state, request, 0, valid ? PORT_NOT_FOUND : PORT_INVALID_ARGUMENT, replies);
+    }
+    return queue;
+}
+
 static void create_task(struct cloudtasks *state,
                         const struct model_request *request,
                         struct model_replies *replies)
 {
     const struct cloudtasks_create_task_request *asked = request->payload;
-    struct queue *queue = cloudtasks_queue_find(state, asked->parent);
+    struct queue *queue = parent_queue(state, asked->parent, request, replies);
+    struct task *task = NULL;
     if (queue == NULL) {
-        const bool valid = cloudtasks_queue_name_is_valid(asked->parent);
-        refuse(state, request, 0, valid ? PORT_NOT_FOUND : PORT_INVALID_ARGUMENT, replies);
         return;
     }
-    const struct cloudtasks_task *task = asked->task;
-    const nanos wall = cloudtasks_wall(state);
-    if (task == NULL || !cloudtasks_task_is_valid(task, wall) || !size_is_valid(state, task) ||
-        (task->name.size > 0 && !cloudtasks_task_name_is_valid(task->name, queue->name))) {
-        refuse(state, request, 0, PORT_INVALID_ARGUMENT, replies);
+    state->answer_after = 0;
+    const enum port_code code = create_one(state, queue, asked->task, request, &task);
+    if (code == PORT_OK) {
+        reply_task(state, task, replies);
+        cloudtasks_admin_created(state, queue);
+    } else {
+        cloudtasks_refuse(state, request, task == NULL ? 0 : task->resource, code, replies);
+    }
+    replies->items[0].after = state->answer_after;
+}
+
+/* An answer that refuses all of a batch may come after its effect (T16). */
+static void batch_create_tasks(struct cloudtasks *state,
+                               const struct model_request *request,
+                               struct model_replies *replies)
+{
+    const struct cloudtasks_batch_create_tasks_request *asked = request->payload;
+    struct queue *queue = parent_queue(state, asked->parent, request, replies);
+    const void *answer = NULL;
+    if (queue == NULL) {
         return;
     }
-    const uint32_t resource = task->name.size > 0 ? world_resource(state->env.world, task->name)
-                                                  : cloudtasks_assign_name(state, queue);
-    make_task(state, queue, resource, wall, request, replies);
+    const enum port_code code = cloudtasks_batch(state, queue, request, &answer);
+    if (answer == NULL) {
+        cloudtasks_refuse(state, request, 0, code, replies);
+    } else {
+        model_reply(replies, code, code == PORT_OK ? answer : NULL);
+    }
 }
 
 /* The live task of a name; refuses the request and gives NULL if there is none. A task that was
@@ -232,7 +269,7 @@ static struct task *live_task(struct cloudtasks *state,
     if (task != NULL && task_is_live(task)) {
         return task;
     }
-    refuse(state, request, resource, PORT_NOT_FOUND, replies);
+    cloudtasks_refuse(state, request, resource, PORT_NOT_FOUND, replies);
     return NULL;
 }
 
@@ -241,9 +278,23 @@ static void get_task(struct cloudtasks *state,
                      struct model_replies *replies)
 {
     const struct cloudtasks_get_task_request *asked = request->payload;
+    const bool whole = asked->response_view == CLOUDTASKS_VIEW_FULL;
+    if (whole && cloudtasks_option(state, OPTION_TASKS_READABLE) == 0) {
+        cloudtasks_refuse(state, request, 0, PORT_PERMISSION_DENIED, replies);
+        return;
+    }
     const struct task *task = live_task(state, asked->name, request, replies);
-    if (task != NULL) {
-        reply_task(state, task, replies);
+    if (task == NULL) {
+        return;
+    }
+    if (!cloudtasks_is_seen(state, task)) {
+        cloudtasks_refuse(state, request, task->resource, PORT_NOT_FOUND, replies);
+        return;
+    }
+    reply_task(state, task, replies);
+    if (whole) {
+        state->task_answer.http_request = task->whole_or_null->http_request;
+        state->task_answer.app_engine_http_request = task->whole_or_null->app_engine_http_request;
     }
 }
 
@@ -253,10 +304,15 @@ static void delete_task(struct cloudtasks *state,
 {
     const struct cloudtasks_delete_task_request *asked = request->payload;
     struct task *task = live_task(state, asked->name, request, replies);
-    if (task != NULL) {
-        cloudtasks_dispatch_end(state, task, CAUSE_DELETED, request);
-        model_reply(replies, PORT_OK, NULL);
+    if (task == NULL) {
+        return;
     }
+    const bool is_out = cloudtasks_dispatch_is_out(state, task);
+    cloudtasks_dispatch_end(state, task, CAUSE_DELETED, request);
+    if (is_out && cloudtasks_draw(state, SITE_DELETE, CHOICE_ALL) == DELETE_TOO_LATE) {
+        cloudtasks_dispatch_once_more(state, task);
+    }
+    model_reply(replies, PORT_OK, NULL);
 }
 
 static void run_task(struct cloudtasks *state,
@@ -271,115 +327,28 @@ static void run_task(struct cloudtasks *state,
     }
 }
 
-/* --- queues ----------------------------------------------------------------------------------- */
-
-static struct queue *seen_queue(struct cloudtasks *state,
-                                struct bytes name,
-                                const struct model_request *request,
-                                struct model_replies *replies)
-{
-    struct queue *queue = cloudtasks_queue_find(state, name);
-    if (queue == NULL) {
-        refuse(state, request, 0, PORT_NOT_FOUND, replies);
-    }
-    return queue;
-}
-
-static void get_queue(struct cloudtasks *state,
-                      const struct model_request *request,
-                      struct model_replies *replies)
-{
-    const struct cloudtasks_get_queue_request *asked = request->payload;
-    if (cloudtasks_option(state, OPTION_QUEUE_READABLE) == 0) {
-        refuse(state, request, 0, PORT_PERMISSION_DENIED, replies);
-        return;
-    }
-    const struct queue *queue = seen_queue(state, asked->name, request, replies);
-    if (queue != NULL) {
-        reply_queue(state, queue, replies);
-    }
-}
-
-static void create_queue(struct cloudtasks *state,
-                         const struct model_request *request,
-                         struct model_replies *replies)
-{
-    const struct cloudtasks_create_queue_request *asked = request->payload;
-    struct queue *queue = NULL;
-    const enum port_code code = cloudtasks_queue_create(state, asked, &queue);
-    if (code != PORT_OK) {
-        refuse(state, request, 0, code, replies);
-    } else if (queue != NULL) {
-        reply_queue(state, queue, replies);
-    } else {
-        model_reply(replies, PORT_OK, asked->queue); /* looks made, and is not (CT-21) */
-    }
-}
-
-static void delete_queue(struct cloudtasks *state,
-                         const struct model_request *request,
-                         struct model_replies *replies)
-{
-    const struct cloudtasks_delete_queue_request *asked = request->payload;
-    struct queue *queue = seen_queue(state, asked->name, request, replies);
-    if (queue != NULL) {
-        cloudtasks_queue_delete(state, queue, request);
-        model_reply(replies, PORT_OK, NULL);
-    }
-}
-
-static void pause_queue(struct cloudtasks *state,
-                        const struct model_request *request,
-                        struct model_replies *replies)
-{
-    const struct cloudtasks_pause_queue_request *asked = request->payload;
-    struct queue *queue = seen_queue(state, asked->name, request, replies);
-    if (queue != NULL) {
-        cloudtasks_queue_pause(state, queue, request);
-        reply_queue(state, queue, replies);
-    }
-}
-
-static void resume_queue(struct cloudtasks *state,
-                         const struct model_request *request,
-                         struct model_replies *replies)
-{
-    const struct cloudtasks_resume_queue_request *asked = request->payload;
-    struct queue *queue = seen_queue(state, asked->name, request, replies);
-    if (queue != NULL) {
-        cloudtasks_queue_resume(state, queue, request);
-        reply_queue(state, queue, replies);
-    }
-}
-
-static void purge_queue(struct cloudtasks *state,
-                        const struct model_request *request,
-                        struct model_replies *replies)
-{
-    const struct cloudtasks_purge_queue_request *asked = request->payload;
-    struct queue *queue = seen_queue(state, asked->name, request, replies);
-    if (queue != NULL) {
-        cloudtasks_queue_purge(state, queue, request);
-        reply_queue(state, queue, replies);
-    }
-}
-
 static void list_tasks(struct cloudtasks *state,
                        const struct model_request *request,
                        struct model_replies *replies)
 {
-    refuse(state, request, 0, PORT_UNIMPLEMENTED, replies);
+    const struct cloudtasks_list_tasks_request *asked = request->payload;
+    const struct queue *queue = parent_queue(state, asked->parent, request, replies);
+    if (queue == NULL) {
+        return;
+    }
+    const enum port_code code = cloudtasks_list(state, queue, asked);
+    if (code == PORT_OK) {
+        model_reply(replies, PORT_OK, &state->list_answer);
+    } else {
+        cloudtasks_refuse(state, request, 0, code, replies);
+    }
 }
 
 /* --- the type object -------------------------------------------------------------------------- */
 
-typedef void method_handler(struct cloudtasks *state,
-                            const struct model_request *request,
-                            struct model_replies *replies);
-
 struct method {
     const struct port_method *method;
-    method_handler *handler;
+    cloudtasks_handle *handler;
 };
 
 static const struct method methods[] = {
@@ -388,12 +357,14 @@ static const struct method methods[] = {
     {&cloudtasks_delete_task_method, delete_task},
     {&cloudtasks_list_tasks_method, list_tasks},
     {&cloudtasks_run_task_method, run_task},
-    {&cloudtasks_get_queue_method, get_queue},
-    {&cloudtasks_create_queue_method, create_queue},
-    {&cloudtasks_delete_queue_method, delete_queue},
-    {&cloudtasks_pause_queue_method, pause_queue},
-    {&cloudtasks_resume_queue_method, resume_queue},
-    {&cloudtasks_purge_queue_method, purge_queue},
+    {&cloudtasks_get_queue_method, cloudtasks_call_get_queue},
+    {&cloudtasks_create_queue_method, cloudtasks_call_create_queue},
+    {&cloudtasks_delete_queue_method, cloudtasks_call_delete_queue},
+    {&cloudtasks_pause_queue_method, cloudtasks_call_pause_queue},
+    {&cloudtasks_resume_queue_method, cloudtasks_call_resume_queue},
+    {&cloudtasks_purge_queue_method, cloudtasks_call_purge_queue},
+    {&cloudtasks_update_queue_method, cloudtasks_call_update_queue},
+    {&cloudtasks_batch_create_tasks_method, batch_create_tasks},
 };
 
 static void model_init(void *memory, const struct model_env *env)
@@ -401,6 +372,8 @@ static void model_init(void *memory, const struct model_env *env)
     struct cloudtasks *state = memory;
     state->env = *env;
     state->lane = env->world->nodes[env->node].lane;
+    list_init(&state->batches);
+    cloudtasks_rules_init(state);
     cloudtasks_queues_init(state);
     cloudtasks_admin_init(state);
 }
@@ -408,6 +381,11 @@ static void model_init(void *memory, const struct model_env *env)
 static void
 model_handle(void *memory, const struct model_request *request, struct model_replies *replies)
 {
+    struct cloudtasks *state = memory;
+    if (UNLIKELY(state->rules != 0) && cloudtasks_rules_refuse(state, request->method)) {
+        cloudtasks_refuse(state, request, 0, PORT_RESOURCE_EXHAUSTED, replies);
+        return;
+    }
     for (size_t i = 0; i < ARRAY_COUNT(methods); i++) {
         if (methods[i].method == request->method) {
             methods[i].handler(memory, request, replies);
@@ -481,6 +459,7 @@ static uint64_t model_digest(const void *memory)
     const struct cloudtasks *state = memory;
     uint64_t digest = digest_fold(state->digest, state->created);
     digest = digest_fold(digest, state->busy);
+    digest = digest_fold(digest, (uint64_t)state->recreate_reading << 8 | state->purge_reading);
     digest = digest_fold(digest, state->tombstone_reading);
     digest = digest_fold(digest, state->task_size_reading);
     return digest_fold(digest, state->queue_reuse_reading);
@@ -497,15 +476,21 @@ static const struct fate_menu fates[] = {
     {&cloudtasks_pause_queue_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
     {&cloudtasks_resume_queue_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
     {&cloudtasks_purge_queue_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
+    {&cloudtasks_update_queue_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
+    {&cloudtasks_batch_create_tasks_method, &cloudtasks_model_sites[SITE_CHANGE], change_fates},
+    {&cloudtasks_list_tasks_method, &cloudtasks_model_sites[SITE_READ], read_fates},
 };
 
-static const char *const start_names[] = {"running", "paused", "missing", NULL};
+static const char *const start_names[] = {"running", "paused", "missing", "disabled", NULL};
 static const char *const tombstone_names[] = {
     "any", "about_one_hour", "up_to_24h", "fixed_ttl", NULL};
 static const char *const task_size_names[] = {"any", "kb_100", "mib_1", NULL};
 static const char *const queue_reuse_names[] = {"any", "refuse_7d", "ghost_3d", NULL};
 static const char *const tombstones_names[] = {"by_profile", "kept", "lost", NULL};
-static const char *const reader_names[] = {"task", "handler", NULL};
+static const char *const handler_names[] = {"plain", "idempotent", "ledger", NULL};
+static const char *const ledger_key_names[] = {"name", "record", NULL};
+static const char *const reader_names[] = {
+    "task", "handler", "handler_ledger", "queue_target", NULL};
 
 static const char *const cause_names[] = {
 #define X(constant, name) [constant] = (name),

@@ -6,8 +6,10 @@
 
 /* Reader classes: whose eyes a WORLD_VISIBLE entry is about. */
 enum cloudtasks_reader {
-    CLOUDTASKS_READER_TASK = 0, /* the task exists */
-    CLOUDTASKS_READER_HANDLER,  /* the handler was run with it */
+    CLOUDTASKS_READER_TASK = 0,       /* the task exists */
+    CLOUDTASKS_READER_HANDLER,        /* the handler was run with it */
+    CLOUDTASKS_READER_HANDLER_LEDGER, /* a handler that knows what it did had its effect */
+    CLOUDTASKS_READER_QUEUE_TARGET,   /* not the task's handler but the queue's target was run */
 };
 
 extern const struct model_type cloudtasks_model;

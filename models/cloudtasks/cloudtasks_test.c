@@ -2,7 +2,9 @@
  * without a test.
  *
  * link: models/cloudtasks/cloudtasks models/cloudtasks/handler models/cloudtasks/limits
- * link: models/cloudtasks/names models/cloudtasks/queues models/model_testkit
+ * link: models/cloudtasks/names models/cloudtasks/queues models/cloudtasks/ledger
+ * link: models/cloudtasks/rules models/cloudtasks/lists models/cloudtasks/batch
+ * link: models/cloudtasks/admin models/cloudtasks/queue_calls models/model_testkit
  * link: sinks/port/cloudtasks sinks/port/port sinks/port/status
  * link: sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
  * link: sinks/base/units sinks/base/allocator
@@ -62,12 +64,13 @@ static void ct_26_t10_refusals_have_no_effect(void **state)
     (void)state;
     assert_non_null(create_fate(FATE_REFUSED, PORT_RESOURCE_EXHAUSTED));
     assert_non_null(create_fate(FATE_REFUSED, PORT_PERMISSION_DENIED));
-    assert_null(create_fate(FATE_AMBIGUOUS, PORT_RESOURCE_EXHAUSTED));
+    assert_non_null(create_fate(FATE_REFUSED, PORT_FAILED_PRECONDITION));
+    assert_null(create_fate(FATE_AMBIGUOUS, PORT_FAILED_PRECONDITION));
     assert_null(create_fate(FATE_AMBIGUOUS, PORT_PERMISSION_DENIED));
 }
 
-/* Goal: X-01 and X-05, an answer after an effect carries OK or one of the ambiguous codes, never
- * a definite one; X-03 and X-04, both of the usual ones occur with and without effect; X-16, a
+/* Goal: X-01 and X-05, an answer after an effect carries OK or one of the ambiguous codes, a
+ * definite one for the adversary only; X-03 and X-04, both of the usual ones occur with and without effect; X-16, a
  * cancelled call may complete. Method: walk all menus. */
 static void x_05_only_ambiguous_codes_come_after_an_effect(void **state)
 {
@@ -79,7 +82,8 @@ static void x_05_only_ambiguous_codes_come_after_an_effect(void **state)
     for (size_t i = 0; i < cloudtasks_model.fate_count; i++) {
         const struct fate_menu *menu = &cloudtasks_model.fates[i];
         for (uint32_t j = 0; j < menu->site->outcome_count; j++) {
-            if (menu->fates[j].action == FATE_AMBIGUOUS) {
+            const bool open = testkit_profile_of(&menu->site->outcomes[j]) == PROFILE_ADVERSARY;
+            if (menu->fates[j].action == FATE_AMBIGUOUS && !open) {
                 assert_true((ambiguous >> menu->fates[j].code & 1) != 0);
                 seen |= PORT_CODE_BIT(menu->fates[j].code);
             }
@@ -172,17 +176,6 @@ static void tables_grow(void **state)
     testkit_close(kit);
 }
 
-/* Goal: what is not modelled says so. Method: ListTasks. */
-static void list_tasks_is_unimplemented(void **state)
-{
-    struct testkit *kit = start();
-    const struct cloudtasks_list_tasks_request request = {.parent = BYTES_LITERAL(QUEUE)};
-    (void)state;
-    assert_int_equal(testkit_call(kit, &cloudtasks_list_tasks_method, &request),
-                     PORT_UNIMPLEMENTED);
-    testkit_close(kit);
-}
-
 /* Goal: equal histories have equal digests, and each step changes it. Method: two models, one step
  * ahead of the other. */
 static void digest_covers_each_step(void **state)
@@ -209,6 +202,7 @@ static void every_clause_has_its_test(void **state)
     static const struct testkit_clause_test tests[] = {
 #define X(ids, test) {ids, #test},
         LIMITS_TESTS(X) NAMES_TESTS(X) HANDLER_TESTS(X) QUEUES_TESTS(X) CALLS_TESTS(X)
+            LISTS_TESTS(X) BATCH_TESTS(X) RULES_TESTS(X)
 #undef X
     };
     (void)state;
@@ -216,11 +210,19 @@ static void every_clause_has_its_test(void **state)
     testkit_check_clause_tests(&cloudtasks_model, tests, ARRAY_COUNT(tests));
 }
 
+/* Goal: what was observed or is open is offered by its profile, and by no narrower one. Method: ask
+ * for every outcome under every profile. */
+static void outcomes_keep_to_their_profiles(void **state)
+{
+    (void)state;
+    testkit_check_profiles(&cloudtasks_model);
+}
+
 #define X(ids, test) TEST(test),
 TEST_MAIN(cloudtasks,
           CALLS_TESTS(X) TEST(every_clause_has_its_test),
+          TEST(outcomes_keep_to_their_profiles),
           TEST(content_is_the_body_or_the_url),
           TEST(identity_is_the_task_name),
           TEST(tables_grow),
-          TEST(list_tasks_is_unimplemented),
           TEST(digest_covers_each_step))

@@ -39,6 +39,7 @@
     X("CT-06", ct_06_any_reading_is_drawn_once_for_the_run)                                        \
     X("T6", t6_after_the_release_a_new_task_is_made)                                               \
     X("T4", t4_a_name_may_be_remembered_beyond_its_ttl)                                            \
+    X("T4", t4_a_name_was_seen_remembered_after_two_hours)                                         \
     X("T13", t13_a_late_create_meets_what_is_there_then)
 
 #define HANDLER_TESTS(X)                                                                           \
@@ -54,7 +55,16 @@
     X("CT-14", ct_14_an_attempt_that_overruns_is_repeated)                                         \
     X("CT-16", ct_16_run_task_dispatches_at_once)                                                  \
     X("CT-17", ct_17_a_task_that_is_done_is_not_found)                                             \
-    X("CT-19", ct_19_delete_takes_what_is_not_done)
+    X("CT-19", ct_19_delete_takes_what_is_not_done)                                                \
+    X("CT-13", ct_13_a_handler_can_slow_its_queue_down)                                            \
+    X("CT-15", ct_15_attempts_are_spaced_by_the_retry_config)                                      \
+    X("CT-15", ct_15_a_task_without_attempts_left_is_deleted)                                      \
+    X("CT-15", ct_15_endless_failure_is_offered_by_an_option)                                      \
+    X("CT-16", ct_16_run_task_ends_a_backoff)                                                      \
+    X("CT-17", ct_17_bodies_need_the_full_view_and_a_permission)                                   \
+    X("CT-19", ct_19_an_attempt_may_arrive_after_the_deletion)                                     \
+    X("T12", t12_a_handler_with_a_ledger_has_its_effect_once)                                      \
+    X("T12", t12_a_ledger_outlives_the_tasks_of_a_name)
 
 #define QUEUES_TESTS(X)                                                                            \
     X("CT-01", ct_01_create_without_a_queue_is_not_found)                                          \
@@ -77,7 +87,38 @@
     X("T7 CT-21", t7_a_queue_that_was_deleted_anew_rests_anew)                                     \
     X("T7", t7_only_what_the_options_offer_is_done)                                                \
     X("T7", t7_the_heal_calls_off_what_was_planned)                                                \
-    X("T14", t14_get_queue_tells_the_ttl)
+    X("T14", t14_get_queue_tells_the_ttl)                                                          \
+    X("CT-10", ct_10_a_disabled_queue_holds_its_tasks)                                             \
+    X("CT-11", ct_11_an_idle_or_new_queue_may_have_to_wake)                                        \
+    X("T9 CT-11", t9_a_task_of_an_idle_queue_waits_for_it)                                         \
+    X("T14", t14_update_queue_makes_or_changes_a_queue)                                            \
+    X("CT-07", ct_07_a_queue_has_a_ttl_of_its_own)                                                 \
+    X("CT-27", ct_27_the_queues_target_wins_over_the_tasks_url)                                    \
+    X("T7", t7_a_ttl_may_change_right_after_it_was_read)                                           \
+    X("T7 CT-06", t7_a_shorter_ttl_may_be_that_of_older_names)                                     \
+    X("CT-20", ct_20_a_slow_purge_may_take_later_tasks)
+
+#define LISTS_TESTS(X)                                                                             \
+    X("CT-18", ct_18_a_page_has_at_most_1000_tasks)                                                \
+    X("CT-18", ct_18_pages_give_every_task_once)                                                   \
+    X("CT-18", ct_18_the_order_and_length_of_pages_is_free)                                        \
+    X("CT-18", ct_18_a_token_is_valid_for_two_hours)                                               \
+    X("CT-18", ct_18_what_is_new_may_not_be_seen_yet)                                              \
+    X("CT-17", ct_17_a_list_shows_bodies_by_the_same_rule)
+
+#define BATCH_TESTS(X)                                                                             \
+    X("CT-25", ct_25_a_batch_is_done_one_by_one)                                                   \
+    X("CT-25", ct_25_a_batch_has_a_hundred_requests_of_one_queue)                                  \
+    X("CT-25", ct_25_a_batch_may_be_done_in_part)                                                  \
+    X("CT-25 X-13", ct_25_a_request_id_is_done_once)                                               \
+    X("T16", t16_one_known_name_may_refuse_all_and_make_the_rest)
+
+#define RULES_TESTS(X)                                                                             \
+    X("CT-24", ct_24_names_cost_time_and_sequences_errors)                                         \
+    X("CT-26", ct_26_calls_beyond_a_quota_are_refused)                                             \
+    X("T15", t15_a_new_queue_takes_its_creates_in_a_ramp)                                          \
+    X("CT-15", ct_15_a_queue_dispatches_at_its_rate)                                               \
+    X("CT-26 T15", ct_26_no_rule_is_on_unless_asked_for)
 
 #define CALLS_TESTS(X)                                                                             \
     X("CT-23", ct_23_an_ambiguous_create_may_have_happened)                                        \

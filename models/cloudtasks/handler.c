@@ -6,12 +6,15 @@
  *   ABSENT     | -                       | -                           | runs once more
  *   SCHEDULED  | queue asleep: HELD      | -                           | -
  *              | too old: REMEMBERED     |                             |
- *              | drawn late: SCHEDULED   |                             |
- *              | first attempt fails:    |                             |
- *              |   SCHEDULED             |                             |
+ *              | drawn late, throttled   |                             |
+ *              |   or rated: SCHEDULED   |                             |
+ *              | attempt fails:          |                             |
+ *              |   SCHEDULED, or the     |                             |
+ *              |   last one: RUNNING     |                             |
  *              | else runs: RUNNING      |                             |
  *   HELD       | -                       | -                           | -
  *   RUNNING    | -                       | attempt overran: SCHEDULED  | -
+ *              |                         | no attempt left: REMEMBERED |
  *              |                         | 2xx: REMEMBERED             |
  *   REMEMBERED | -                       | -                           | runs once more
  *
@@ -21,7 +24,9 @@
  */
 #include "models/cloudtasks/state.h"
 
-#define LATE_BY MINUTES(1)
+#define LATE_BY       MINUTES(1)
+#define THROTTLED_FOR SECONDS(10)
+#define FAILURES_FEW  3u
 
 static void
 arm(struct cloudtasks *state, struct task *task, enum cloudtasks_event what, nanos after)
@@ -61,7 +66,8 @@ void cloudtasks_dispatch_end(struct cloudtasks *state,
 static bool queue_dispatches(const struct cloudtasks *state, const struct queue *queue)
 {
     CHECK(queue->exists);
-    return !queue->paused && !queue->waking && cloudtasks_option(state, OPTION_DISPATCH) != 0;
+    return !queue->paused && !queue->disabled && !queue->waking &&
+           cloudtasks_option(state, OPTION_DISPATCH) != 0;
 }
 
 /* The task waits for its queue. The oldest task of a queue comes to its task_ttl first. */
@@ -71,7 +77,7 @@ static void hold(struct cloudtasks *state, struct task *task)
     task->state = TASK_HELD;
     COVER(state->env.world, "cloudtasks.dispatch_held");
     if (queue->age_timer == SCHED_NONE) {
-        const nanos due = nanos_add(task->created_at, cloudtasks_option(state, OPTION_TASK_TTL));
+        const nanos due = nanos_add(task->created_at, queue->task_ttl);
         const nanos now = cloudtasks_now(state);
         queue->age_timer =
             model_at(&state->env, due > now ? due : now, EVENT_AGE, queue->resource, 0);
@@ -81,7 +87,6 @@ static void hold(struct cloudtasks *state, struct task *task)
 void cloudtasks_dispatch_age(struct cloudtasks *state, struct queue *queue)
 {
     const nanos now = cloudtasks_now(state);
-    const nanos ttl = cloudtasks_option(state, OPTION_TASK_TTL);
     queue->age_timer = SCHED_NONE;
     struct list_link *link = list_first(&queue->tasks);
     while (link != NULL) {
@@ -90,11 +95,20 @@ void cloudtasks_dispatch_age(struct cloudtasks *state, struct queue *queue)
         if (task->state != TASK_HELD) {
             continue;
         }
-        if (now - task->created_at < ttl) {
+        if (now - task->created_at < queue->task_ttl) {
             hold(state, task); /* the oldest that is left: arms the timer anew */
             return;
         }
         cloudtasks_dispatch_end(state, task, CAUSE_TTL, NULL);
+    }
+}
+
+/* A dispatch that is planned stays where it is, and meets the new age then. */
+void cloudtasks_dispatch_ttl_changed(struct cloudtasks *state, struct queue *queue)
+{
+    if (queue->age_timer != SCHED_NONE) {
+        sched_cancel(state->env.world->sched, queue->age_timer);
+        cloudtasks_dispatch_age(state, queue);
     }
 }
 
@@ -104,7 +118,7 @@ void cloudtasks_dispatch_start(struct cloudtasks *state, struct task *task)
     CHECK(task->state == TASK_HELD);
     const nanos due = nanos_sub(task->due_wall, task->created_wall);
     const nanos wait = nanos_add(due, cloudtasks_option(state, OPTION_DISPATCH_LATENCY));
-    const nanos ttl = cloudtasks_option(state, OPTION_TASK_TTL);
+    const nanos ttl = task->queue->task_ttl;
     schedule(state, task, wait < ttl ? wait : ttl);
 }
 
@@ -124,10 +138,18 @@ void cloudtasks_dispatch_resume(struct cloudtasks *state, struct queue *queue)
     }
 }
 
-/* The handler does its work: the effect that a consumer of tasks sees. */
-static void run_handler(struct cloudtasks *state, const struct task *task)
+/* The handler does its work: the effect that a consumer of tasks sees. A target of the queue's own
+ * takes the place of the task's (CT-27). */
+static void run_handler(struct cloudtasks *state, struct task *task)
 {
+    if (UNLIKELY(task->queue->has_target)) {
+        cloudtasks_task_visible(state, task, CLOUDTASKS_READER_QUEUE_TARGET, NULL);
+        return;
+    }
     cloudtasks_task_visible(state, task, CLOUDTASKS_READER_HANDLER, NULL);
+    if (cloudtasks_option(state, OPTION_HANDLER) != HANDLER_PLAIN) {
+        cloudtasks_ledger_handled(state, task);
+    }
 }
 
 /* The handler answered 2xx and the service took notice. */
@@ -149,11 +171,63 @@ static void answer_after(struct cloudtasks *state, struct task *task, nanos late
     }
 }
 
+/* Between a failed attempt and the next: from min_backoff, doubled so many times, then growing by
+ * what it has come to, up to max_backoff (CT-15). */
+static nanos backoff(const struct cloudtasks *state, uint32_t failures)
+{
+    const nanos max = cloudtasks_option(state, OPTION_RETRY_BACKOFF_MAX);
+    const uint32_t doublings = narrow_u32(cloudtasks_option(state, OPTION_RETRY_DOUBLINGS));
+    const uint32_t grown = failures - 1;
+    CHECK(failures > 0);
+    const uint32_t doubled = grown < doublings ? grown : doublings;
+    const nanos step =
+        nanos_mul(cloudtasks_option(state, OPTION_RETRY_BACKOFF), UINT64_C(1) << doubled);
+    const nanos length = nanos_mul(step, (uint64_t)grown - doubled + 1);
+    return length < max ? length : max;
+}
+
+/* Whether no attempt is left: their number is used up and, where the queue limits it, their time. */
+static bool is_exhausted(const struct cloudtasks *state, const struct task *task)
+{
+    const uint64_t attempts_max = cloudtasks_option(state, OPTION_RETRY_ATTEMPTS_MAX);
+    const nanos duration_max = cloudtasks_option(state, OPTION_RETRY_DURATION_MAX);
+    const nanos since_first = cloudtasks_now(state) - task->first_attempt_at;
+    if (task->attempts < attempts_max || (attempts_max == 0 && duration_max == 0)) {
+        return false;
+    }
+    return since_first >= duration_max;
+}
+
+static void give_up(struct cloudtasks *state, struct task *task)
+{
+    COVER(state->env.world, "cloudtasks.attempts_exhausted");
+    cloudtasks_task_remove(state, task, CAUSE_EXHAUSTED, NULL);
+}
+
+/* An attempt that the service counts as failed, known to it after some time. */
+static void fail(struct cloudtasks *state, struct task *task, nanos latency)
+{
+    if (!is_exhausted(state, task)) {
+        schedule(state, task, nanos_add(latency, backoff(state, task->attempts)));
+    } else if (latency == 0) {
+        give_up(state, task);
+    } else {
+        task->state = TASK_RUNNING;
+        task->last = true;
+        arm(state, task, EVENT_ANSWER, latency);
+    }
+}
+
+static void throttle(struct cloudtasks *state, struct queue *queue)
+{
+    queue->throttled_until = nanos_add(cloudtasks_now(state), THROTTLED_FOR);
+    COVER(state->env.world, "cloudtasks.throttled");
+}
+
 /* The first attempt goes as drawn. */
 static void attempt_first(struct cloudtasks *state, struct task *task)
 {
     const nanos latency = cloudtasks_option(state, OPTION_HANDLER_LATENCY);
-    const nanos retry = nanos_add(latency, cloudtasks_option(state, OPTION_RETRY_BACKOFF));
     switch ((enum cloudtasks_dispatch)task->plan) {
     case DISPATCH_ONCE:
     case DISPATCH_TWICE:
@@ -166,11 +240,17 @@ static void attempt_first(struct cloudtasks *state, struct task *task)
         answer_after(state, task, task->dispatch_deadline);
         return;
     case DISPATCH_FAILS_THEN_OK:
-        schedule(state, task, retry);
+    case DISPATCH_FAILS_THRICE:
+    case DISPATCH_FAILS_ALWAYS:
+        fail(state, task, latency);
+        return;
+    case DISPATCH_THROTTLED:
+        throttle(state, task->queue);
+        fail(state, task, latency);
         return;
     case DISPATCH_ANSWER_LOST:
         run_handler(state, task);
-        schedule(state, task, retry);
+        fail(state, task, latency);
         return;
     case DISPATCH_SLOW:
         run_handler(state, task);
@@ -180,30 +260,67 @@ static void attempt_first(struct cloudtasks *state, struct task *task)
     UNREACHABLE();
 }
 
+/* A later attempt fails, too, where the draw said so. */
+static bool fails_again(const struct task *task)
+{
+    return task->plan == DISPATCH_FAILS_ALWAYS ||
+           (task->plan == DISPATCH_FAILS_THRICE && task->attempts <= FAILURES_FEW);
+}
+
 static void attempt(struct cloudtasks *state, struct task *task)
 {
     task->attempts++;
-    if (task->attempts == 1) {
+    if (LIKELY(task->attempts == 1)) {
+        task->first_attempt_at = cloudtasks_now(state);
         attempt_first(state, task);
+        return;
+    }
+    const nanos latency = cloudtasks_option(state, OPTION_HANDLER_LATENCY);
+    if (fails_again(task)) {
+        fail(state, task, latency);
     } else {
         run_handler(state, task);
-        answer_after(state, task, cloudtasks_option(state, OPTION_HANDLER_LATENCY));
+        answer_after(state, task, latency);
     }
+}
+
+/* How long a queue that dispatches does not do so yet: its handler asked it to slow down (CT-13), or
+ * its rate is used up. */
+static nanos wait_for_queue(struct cloudtasks *state, struct queue *queue, nanos now)
+{
+    if (UNLIKELY(now < queue->throttled_until)) {
+        return queue->throttled_until - now;
+    }
+    return LIKELY(state->rules == 0) ? 0 : cloudtasks_rules_dispatch(state, queue, now);
+}
+
+static uint32_t dispatch_wanted(const struct cloudtasks *state)
+{
+    return cloudtasks_option(state, OPTION_HANDLER_FAILS) != 0
+               ? CHOICE_ALL
+               : ~(UINT32_C(1) << DISPATCH_FAILS_ALWAYS);
 }
 
 static void dispatch(struct cloudtasks *state, struct task *task)
 {
-    const nanos age = cloudtasks_now(state) - task->created_at;
-    if (age >= cloudtasks_option(state, OPTION_TASK_TTL)) {
+    struct queue *queue = task->queue;
+    const nanos now = cloudtasks_now(state);
+    if (now - task->created_at >= queue->task_ttl) {
         cloudtasks_dispatch_end(state, task, CAUSE_TTL, NULL);
         return;
     }
-    if (!queue_dispatches(state, task->queue)) {
+    cloudtasks_queue_active(state, queue, now);
+    if (!queue_dispatches(state, queue)) {
         hold(state, task);
         return;
     }
+    const nanos wait = wait_for_queue(state, queue, now);
+    if (UNLIKELY(wait > 0)) {
+        schedule(state, task, wait);
+        return;
+    }
     if (task->attempts == 0 && !task->late) {
-        task->plan = (uint8_t)cloudtasks_draw(state, SITE_DISPATCH, CHOICE_ALL);
+        task->plan = (uint8_t)cloudtasks_draw(state, SITE_DISPATCH, dispatch_wanted(state));
         if (task->plan == DISPATCH_LATE) {
             task->late = true;
             schedule(state, task, LATE_BY);
@@ -216,8 +333,10 @@ static void dispatch(struct cloudtasks *state, struct task *task)
 /* An attempt that outlasted its deadline counts as failed, though the handler did its work. */
 static void answer(struct cloudtasks *state, struct task *task)
 {
-    if (task->plan == DISPATCH_OVERLAPS && task->attempts == 1) {
-        schedule(state, task, cloudtasks_option(state, OPTION_RETRY_BACKOFF));
+    if (task->last) {
+        give_up(state, task);
+    } else if (task->plan == DISPATCH_OVERLAPS && task->attempts == 1) {
+        fail(state, task, 0);
     } else {
         finish(state, task);
     }
@@ -255,4 +374,17 @@ void cloudtasks_dispatch_force(struct cloudtasks *state, struct task *task)
     cloudtasks_dispatch_stop(state, task);
     task->plan = DISPATCH_ONCE;
     attempt(state, task);
+}
+
+bool cloudtasks_dispatch_is_out(const struct cloudtasks *state, const struct task *task)
+{
+    CHECK(task_is_live(task));
+    return task->state == TASK_RUNNING ||
+           (task->state == TASK_SCHEDULED && task->due_wall <= cloudtasks_wall(state));
+}
+
+void cloudtasks_dispatch_once_more(struct cloudtasks *state, struct task *task)
+{
+    CHECK(task->state == TASK_REMEMBERED || task->state == TASK_ABSENT);
+    arm(state, task, EVENT_DUPLICATE, cloudtasks_option(state, OPTION_DISPATCH_LATENCY));
 }

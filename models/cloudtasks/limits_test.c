@@ -1,7 +1,9 @@
 /* What a well-formed request is: CT-02, CT-08, CT-09, CT-14, T1, T11.
  *
  * link: models/cloudtasks/cloudtasks models/cloudtasks/handler models/cloudtasks/limits
- * link: models/cloudtasks/names models/cloudtasks/queues models/model_testkit
+ * link: models/cloudtasks/names models/cloudtasks/queues models/cloudtasks/ledger
+ * link: models/cloudtasks/rules models/cloudtasks/lists models/cloudtasks/batch
+ * link: models/cloudtasks/admin models/cloudtasks/queue_calls models/model_testkit
  * link: sinks/port/cloudtasks sinks/port/port sinks/port/status
  * link: sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
  * link: sinks/base/units sinks/base/allocator

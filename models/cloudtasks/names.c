@@ -16,6 +16,7 @@
 #define TOMBSTONE_DEFAULT HOURS(1)
 #define TOMBSTONE_TYPICAL HOURS(2)
 #define TOMBSTONE_MAX     HOURS(24)
+#define TOMBSTONE_BEYOND  MINUTES(90)
 #define NAME_SIZE_MAX     640u
 #define ASSIGN_TRIES_MAX  1000u
 
@@ -109,13 +110,19 @@ uint32_t cloudtasks_assign_name(struct cloudtasks *state, const struct queue *qu
     UNREACHABLE();
 }
 
-static bool tombstones_are_lost(const struct cloudtasks *state, enum cloudtasks_option option)
+static bool recreate_loses_names(struct cloudtasks *state)
 {
-    const uint64_t reading = cloudtasks_option(state, option);
-    if (reading == TOMBSTONES_BY_PROFILE) {
-        return state->env.world->fault->profile == PROFILE_ADVERSARY;
-    }
-    return reading == TOMBSTONES_LOST;
+    return cloudtasks_reading(state,
+                              OPTION_RECREATE_TOMBSTONES,
+                              SITE_RECREATE_READING,
+                              &state->recreate_reading) == RECREATE_LOSES;
+}
+
+static bool purge_loses_names(struct cloudtasks *state)
+{
+    return cloudtasks_reading(
+               state, OPTION_PURGE_TOMBSTONES, SITE_PURGE_READING, &state->purge_reading) ==
+           PURGE_LOSES;
 }
 
 /* The moment of release of a name that is older than the guaranteed minimum: drawn once per name. A
@@ -142,6 +149,27 @@ static nanos drawn_window(struct cloudtasks *state, struct task *task, nanos age
     return windows[task->release - 1];
 }
 
+/* How much longer than a window that is known the name is remembered all the same: an observation
+ * (T4), drawn once per name, and only where an answer can show it. */
+static nanos beyond(struct cloudtasks *state, struct task *task, nanos age, nanos window)
+{
+    if (task->release == 0) {
+        if (age < window || age >= nanos_add(window, TOMBSTONE_BEYOND) ||
+            state->env.world->fault->profile == PROFILE_DOCUMENTED) {
+            return 0;
+        }
+        task->release = (uint8_t)(1 + cloudtasks_draw(state, SITE_RETENTION, CHOICE_ALL));
+    }
+    return task->release - 1 == RETENTION_BEYOND ? TOMBSTONE_BEYOND : 0;
+}
+
+static nanos configured_window(const struct task *task)
+{
+    const struct queue *queue = task->queue;
+    const nanos ttl = queue->ttl_for_all ? queue->tombstone_ttl : task->tombstone_ttl;
+    return ttl == 0 ? TOMBSTONE_DEFAULT : ttl;
+}
+
 /* How long after its task's removal the name is protected: at least an hour by every reading. */
 static nanos protection_window(struct cloudtasks *state, struct task *task, nanos age)
 {
@@ -151,15 +179,14 @@ static nanos protection_window(struct cloudtasks *state, struct task *task, nano
     }
     const uint32_t reading = cloudtasks_reading(
         state, OPTION_TOMBSTONE_READING, SITE_TOMBSTONE_READING, &state->tombstone_reading);
-    switch ((enum cloudtasks_tombstone_reading)reading) {
-    case TOMBSTONE_ABOUT_ONE_HOUR:
-        return nanos_add(TOMBSTONE_DEFAULT, extra);
-    case TOMBSTONE_UP_TO_24H:
+    if (reading == TOMBSTONE_UP_TO_24H) {
         return nanos_add(drawn_window(state, task, age - extra), extra);
-    case TOMBSTONE_FIXED_TTL:
-        return nanos_add(task->tombstone_ttl == 0 ? TOMBSTONE_DEFAULT : task->tombstone_ttl, extra);
     }
-    UNREACHABLE();
+    CHECK(reading == TOMBSTONE_ABOUT_ONE_HOUR || reading == TOMBSTONE_FIXED_TTL);
+    const nanos window =
+        reading == TOMBSTONE_FIXED_TTL ? configured_window(task) : TOMBSTONE_DEFAULT;
+    const nanos known = nanos_add(window, extra);
+    return nanos_add(known, beyond(state, task, age, known));
 }
 
 static void release(struct cloudtasks *state, struct task *task, enum cloudtasks_cause cause)
@@ -179,8 +206,7 @@ bool cloudtasks_name_is_held(struct cloudtasks *state, struct task *task)
     if (task->state != TASK_REMEMBERED) {
         return false;
     }
-    if (task->incarnation != task->queue->incarnation &&
-        tombstones_are_lost(state, OPTION_RECREATE_TOMBSTONES)) {
+    if (task->incarnation != task->queue->incarnation && recreate_loses_names(state)) {
         release(state, task, CAUSE_TOMBSTONE_LOST);
         return false;
     }
@@ -207,16 +233,23 @@ void cloudtasks_task_visible(struct cloudtasks *state,
                                            .request_or_null = request_or_null});
 }
 
+static const struct cloudtasks_task *keep_whole(struct cloudtasks *state,
+                                                const struct cloudtasks_task *asked)
+{
+    const size_t size = port_clone_size(&cloudtasks_task_message, asked);
+    void *memory = arena_take(state->env.world->arena, size);
+    return port_clone_into(&cloudtasks_task_message, asked, memory, size);
+}
+
 void cloudtasks_task_create(struct cloudtasks *state,
                             struct task *task,
                             struct queue *queue,
                             nanos wall,
+                            const struct cloudtasks_task *asked,
                             const struct model_request *request)
 {
     CHECK(task->state == TASK_ABSENT);
     CHECK(task->timer == SCHED_NONE);
-    const struct cloudtasks_task *asked =
-        ((const struct cloudtasks_create_task_request *)request->payload)->task;
     const uint32_t resource = task->resource;
     const uint32_t generation = task->generation + 1;
     *task = (struct task){
@@ -225,6 +258,7 @@ void cloudtasks_task_create(struct cloudtasks *state,
         .generation = generation,
         .incarnation = queue->incarnation,
         .state = TASK_HELD,
+        .in_ledger = task->in_ledger,
         .serial = ++state->created,
         .created_at = cloudtasks_now(state),
         .created_wall = wall,
@@ -232,6 +266,9 @@ void cloudtasks_task_create(struct cloudtasks *state,
         .dispatch_deadline = cloudtasks_dispatch_deadline(asked),
         .content = model_content_of(&state->env, cloudtasks_content(asked)),
     };
+    if (UNLIKELY((state->rules & RULE_BIT(RULE_WHOLE)) != 0)) {
+        task->whole_or_null = keep_whole(state, asked);
+    }
     list_push_back(&queue->tasks, &task->link);
     cloudtasks_note(state,
                     &(struct model_effect){.kind = WORLD_CREATED,
@@ -259,7 +296,7 @@ void cloudtasks_task_remove(struct cloudtasks *state,
                                            .resource = task->resource,
                                            .generation = task->generation,
                                            .request_or_null = request_or_null});
-    if (cause == CAUSE_PURGED && tombstones_are_lost(state, OPTION_PURGE_TOMBSTONES)) {
+    if (cause == CAUSE_PURGED && purge_loses_names(state)) {
         release(state, task, CAUSE_TOMBSTONE_LOST);
     }
 }

@@ -1,7 +1,9 @@
 /* Names and their protection: CT-03 to CT-06, T4 to T6, T13.
  *
  * link: models/cloudtasks/cloudtasks models/cloudtasks/handler models/cloudtasks/limits
- * link: models/cloudtasks/names models/cloudtasks/queues models/model_testkit
+ * link: models/cloudtasks/names models/cloudtasks/queues models/cloudtasks/ledger
+ * link: models/cloudtasks/rules models/cloudtasks/lists models/cloudtasks/batch
+ * link: models/cloudtasks/admin models/cloudtasks/queue_calls models/model_testkit
  * link: sinks/port/cloudtasks sinks/port/port sinks/port/status
  * link: sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
  * link: sinks/base/units sinks/base/allocator
@@ -264,6 +266,32 @@ static void t13_a_late_create_meets_what_is_there_then(void **state)
     assert_int_equal(create_issued(kit, TASK_A, 0), PORT_OK);
     assert_int_equal(created(kit), 2);
     testkit_close(kit);
+}
+
+/* Goal: T4 as it was observed: a name is remembered beyond a window that should be over, once it is
+ * decided for good, and only under the profile. Method: pin it; both readings with a known window. */
+static void t4_a_name_was_seen_remembered_after_two_hours(void **state)
+{
+    static const uint64_t readings[] = {1 + TOMBSTONE_ABOUT_ONE_HOUR, 1 + TOMBSTONE_FIXED_TTL};
+    (void)state;
+    for (uint32_t profile = 0; profile < PROFILE_COUNT; profile++) {
+        for (size_t i = 0; i < ARRAY_COUNT(readings); i++) {
+            struct testkit *kit = open_kit((enum profile)profile);
+            struct testkit_pin *pin = testkit_pin(kit, "cloudtasks.retention", "beyond");
+            testkit_option(kit, "tombstone_reading", readings[i]);
+            testkit_init(kit);
+            const nanos gone = create_and_execute(kit, TASK_A);
+            (void)create_and_execute(kit, TASK_B);
+            testkit_run_until(kit, gone + HOURS(2));
+            const bool beyond = profile != PROFILE_DOCUMENTED;
+            assert_int_equal(create(kit, TASK_A), beyond ? PORT_ALREADY_EXISTS : PORT_OK);
+            assert_int_equal(pin->draws, beyond);
+            testkit_run_until(kit, gone + HOURS(1) + MINUTES(91));
+            assert_int_equal(create(kit, TASK_B), PORT_OK);
+            assert_int_equal(pin->draws, beyond);
+            testkit_close(kit);
+        }
+    }
 }
 
 #define X(ids, test) TEST(test),

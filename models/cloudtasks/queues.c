@@ -1,5 +1,4 @@
-/* Queues: their life by the API (CT-01, CT-10, CT-20, CT-21), and what is done to them from outside
- * the job (faults of kind resource). */
+/* Queues: their life by the API (CT-01, CT-10, CT-11, CT-20, CT-21, CT-27). */
 #include "models/cloudtasks/state.h"
 #include "sinks/base/digest.h"
 
@@ -8,16 +7,14 @@
 #define QUEUE_CAPACITY_MIN 4u
 #define REUSE_REFUSED_FOR  DAYS(7)
 #define REUSE_GHOST_FOR    DAYS(3)
-#define PURGE_LAG          SECONDS(59)
-#define TTL_LEAST          HOURS(1)
 #define TTL_MOST           DAYS(9)
+#define TASK_TTL_LEAST     DAYS(10)
+#define TASK_TTL_MOST      DAYS(3650)
 
-#define ADMIN_BIT(outcome) (UINT32_C(1) << (outcome))
-
-static void note_change(struct cloudtasks *state,
-                        const struct queue *queue,
-                        enum cloudtasks_cause cause,
-                        const struct model_request *request_or_null)
+void cloudtasks_queue_note(struct cloudtasks *state,
+                           const struct queue *queue,
+                           enum cloudtasks_cause cause,
+                           const struct model_request *request_or_null)
 {
     cloudtasks_note(state,
                     &(struct model_effect){.kind = WORLD_CHANGED,
@@ -51,22 +48,31 @@ static struct queue *make_queue(struct cloudtasks *state, uint32_t resource)
     struct queue *queue = arena_take_zeroed(state->env.world->arena, sizeof(*queue));
     queue->resource = resource;
     queue->name = world_resource_name(state->env.world, resource);
+    queue->task_ttl = cloudtasks_option(state, OPTION_TASK_TTL);
+    queue->tombstone_ttl = cloudtasks_option(state, OPTION_TOMBSTONE_TTL);
+    queue->has_target = cloudtasks_option(state, OPTION_QUEUE_TARGET) != 0;
     list_init(&queue->tasks);
     keep_queue(state, queue);
     cloudtasks_queue_name_it(state, queue);
     return queue;
 }
 
-static void open_queue(struct queue *queue, nanos tombstone_ttl)
+/* Its settings are made or kept by the caller. */
+void cloudtasks_queue_open(struct cloudtasks *state, struct queue *queue)
 {
     CHECK(!queue->exists);
     CHECK(list_is_empty(&queue->tasks));
     queue->exists = true;
+    CHECK(queue->task_ttl > 0);
     queue->paused = false;
+    queue->disabled = false;
     queue->waking = false;
     queue->fault_paused = false;
     queue->fault_missing = false;
-    queue->tombstone_ttl = tombstone_ttl;
+    queue->opened_at = cloudtasks_now(state);
+    queue->active_at = queue->opened_at;
+    queue->throttled_until = 0;
+    queue->dispatch_next = 0;
     queue->incarnation++;
 }
 
@@ -94,6 +100,7 @@ struct queue *cloudtasks_queue_find(struct cloudtasks *state, struct bytes name)
         COVER(state->env.world, "cloudtasks.queue_missing");
         return NULL;
     }
+    cloudtasks_queue_active(state, queue, cloudtasks_now(state));
     if (queue->waking) {
         COVER(state->env.world, "cloudtasks.queue_waking");
         return NULL;
@@ -134,14 +141,37 @@ void cloudtasks_queues_init(struct cloudtasks *state)
         }
         struct queue *queue = make_queue(state, resource);
         if (start != START_MISSING) {
-            open_queue(queue, cloudtasks_option(state, OPTION_TOMBSTONE_TTL));
+            cloudtasks_queue_open(state, queue);
             queue->paused = start == START_PAUSED;
+            queue->disabled = start == START_DISABLED;
         }
     }
 }
 
+/* NOT_FOUND to everybody, and no dispatch, until it is awake. */
+void cloudtasks_queue_fall_asleep(struct cloudtasks *state, struct queue *queue)
+{
+    const nanos length = cloudtasks_option(state, OPTION_ADMIN_LENGTH);
+    const nanos due = nanos_add(cloudtasks_now(state), length);
+    CHECK(queue->timer == SCHED_NONE);
+    queue->waking = true;
+    queue->timer = model_at(&state->env, due, EVENT_AWAKE, queue->resource, 0);
+    cloudtasks_queue_note(state, queue, CAUSE_QUEUE_WAKING, NULL);
+}
+
+void cloudtasks_queue_idle(struct cloudtasks *state, struct queue *queue)
+{
+    COVER(state->env.world, "cloudtasks.queue_idle");
+    if (queue->waking || queue->timer != SCHED_NONE) {
+        return;
+    }
+    if (cloudtasks_draw(state, SITE_WAKING, CHOICE_ALL) == WAKING_IN_MINUTES) {
+        cloudtasks_queue_fall_asleep(state, queue);
+    }
+}
+
 /* How long after its deletion the name of a queue cannot be used. */
-static nanos reuse_window(struct cloudtasks *state, bool *is_ghost)
+nanos cloudtasks_queue_reuse_window(struct cloudtasks *state, bool *is_ghost)
 {
     const uint32_t reading = cloudtasks_reading(
         state, OPTION_QUEUE_REUSE_READING, SITE_QUEUE_REUSE_READING, &state->queue_reuse_reading);
@@ -156,10 +186,17 @@ static bool is_queue_of(struct bytes name, struct bytes location)
            name.data[location.size] == '/';
 }
 
-static bool ttl_of(const struct cloudtasks_queue *asked, nanos *ttl)
+/* What a caller may set. */
+struct settings {
+    nanos tombstone_ttl;
+    nanos task_ttl;
+    bool has_target;
+};
+
+/* A length between bounds; one that is not given is as it was. */
+static bool
+read_length(const struct cloudtasks_duration *length, nanos least, nanos most, nanos *ttl)
 {
-    const struct cloudtasks_duration *length = asked->tombstone_ttl;
-    *ttl = 0;
     if (length == NULL) {
         return true;
     }
@@ -167,32 +204,116 @@ static bool ttl_of(const struct cloudtasks_queue *asked, nanos *ttl)
         return false;
     }
     *ttl = nanos_add(nanos_mul(NANOS_PER_S, (uint64_t)length->seconds), length->nanos);
-    return *ttl >= TTL_LEAST && *ttl <= TTL_MOST;
+    return *ttl >= least && *ttl <= most;
+}
+
+static bool read_settings(const struct cloudtasks *state,
+                          const struct cloudtasks_queue *asked,
+                          struct settings *settings)
+{
+    *settings = (struct settings){
+        .task_ttl = cloudtasks_option(state, OPTION_TASK_TTL),
+        .has_target = asked->http_target != NULL && asked->http_target->uri_override != NULL,
+    };
+    return read_length(
+               asked->tombstone_ttl, CLOUDTASKS_TTL_LEAST, TTL_MOST, &settings->tombstone_ttl) &&
+           read_length(asked->task_ttl, TASK_TTL_LEAST, TASK_TTL_MOST, &settings->task_ttl);
+}
+
+static uint64_t queues_that_exist(const struct cloudtasks *state)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < state->queue_count; i++) {
+        count += state->queues[i]->exists;
+    }
+    return count;
+}
+
+/* A queue that was just made may be as little awake as one that was idle for long. */
+static void maybe_asleep(struct cloudtasks *state, struct queue *queue)
+{
+    if (cloudtasks_draw(state, SITE_WAKING, CHOICE_ALL) == WAKING_IN_MINUTES) {
+        cloudtasks_queue_fall_asleep(state, queue);
+    }
+}
+
+/* Make a queue under a valid name that no queue has. */
+static enum port_code make_by_name(struct cloudtasks *state,
+                                   struct bytes name,
+                                   const struct settings *settings,
+                                   struct queue **queue_or_null)
+{
+    const uint64_t queues_max = cloudtasks_option(state, OPTION_QUOTA_QUEUES);
+    struct queue *queue = queue_of_name(state, name);
+    bool is_ghost = false;
+    if (queue == NULL) {
+        queue = make_queue(state, world_resource(state->env.world, name));
+    }
+    CHECK(!queue->exists);
+    if (queues_max > 0 && queues_that_exist(state) >= queues_max) {
+        return PORT_RESOURCE_EXHAUSTED;
+    }
+    if (queue->was_deleted && cloudtasks_now(state) - queue->deleted_at <
+                                  cloudtasks_queue_reuse_window(state, &is_ghost)) {
+        return is_ghost ? PORT_OK : PORT_FAILED_PRECONDITION;
+    }
+    queue->tombstone_ttl = settings->tombstone_ttl;
+    queue->task_ttl = settings->task_ttl;
+    queue->has_target = settings->has_target;
+    cloudtasks_queue_open(state, queue);
+    maybe_asleep(state, queue);
+    *queue_or_null = queue;
+    return PORT_OK;
 }
 
 enum port_code cloudtasks_queue_create(struct cloudtasks *state,
                                        const struct cloudtasks_create_queue_request *asked,
                                        struct queue **queue_or_null)
 {
-    nanos ttl = 0;
+    struct settings settings;
     *queue_or_null = NULL;
     if (asked->queue == NULL || !is_queue_of(asked->queue->name, asked->parent) ||
-        !ttl_of(asked->queue, &ttl)) {
+        !read_settings(state, asked->queue, &settings)) {
+        return PORT_INVALID_ARGUMENT;
+    }
+    const struct queue *queue = queue_of_name(state, asked->queue->name);
+    if (queue != NULL && queue->exists) {
+        return PORT_ALREADY_EXISTS;
+    }
+    return make_by_name(state, asked->queue->name, &settings, queue_or_null);
+}
+
+/* Whether a shorter ttl is that of names, too, that are remembered already is open. */
+void cloudtasks_queue_set_ttl(struct cloudtasks *state, struct queue *queue, nanos ttl)
+{
+    const nanos old = queue->tombstone_ttl == 0 ? CLOUDTASKS_TTL_LEAST : queue->tombstone_ttl;
+    queue->tombstone_ttl = ttl;
+    if ((ttl == 0 ? CLOUDTASKS_TTL_LEAST : ttl) < old && state->created > 0) {
+        queue->ttl_for_all = cloudtasks_draw(state, SITE_TTL_CHANGE, CHOICE_ALL) == TTL_CHANGE_ALL;
+    }
+}
+
+enum port_code cloudtasks_queue_update(struct cloudtasks *state,
+                                       const struct model_request *request,
+                                       struct queue **queue_or_null)
+{
+    const struct cloudtasks_update_queue_request *asked = request->payload;
+    struct settings settings;
+    *queue_or_null = NULL;
+    if (asked->queue == NULL || !cloudtasks_queue_name_is_valid(asked->queue->name) ||
+        !read_settings(state, asked->queue, &settings)) {
         return PORT_INVALID_ARGUMENT;
     }
     struct queue *queue = queue_of_name(state, asked->queue->name);
-    if (queue == NULL) {
-        queue = make_queue(state, world_resource(state->env.world, asked->queue->name));
+    if (queue == NULL || !queue->exists) {
+        return make_by_name(state, asked->queue->name, &settings, queue_or_null);
     }
-    if (queue->exists) {
-        return PORT_ALREADY_EXISTS;
-    }
-    bool is_ghost = false;
-    if (queue->was_deleted &&
-        cloudtasks_now(state) - queue->deleted_at < reuse_window(state, &is_ghost)) {
-        return is_ghost ? PORT_OK : PORT_FAILED_PRECONDITION;
-    }
-    open_queue(queue, ttl);
+    cloudtasks_queue_set_ttl(state, queue, settings.tombstone_ttl);
+    queue->task_ttl = settings.task_ttl;
+    queue->has_target = settings.has_target;
+    queue->fault_target = false;
+    cloudtasks_queue_note(state, queue, CAUSE_QUEUE_UPDATED, request);
+    cloudtasks_dispatch_ttl_changed(state, queue);
     *queue_or_null = queue;
     return PORT_OK;
 }
@@ -236,9 +357,10 @@ void cloudtasks_queue_delete(struct cloudtasks *state,
     end_tasks(state, queue, UINT64_MAX, CAUSE_QUEUE_DELETED, request_or_null);
     queue->exists = false;
     queue->fault_paused = false;
+    queue->fault_target = false;
     queue->was_deleted = true;
     queue->deleted_at = cloudtasks_now(state);
-    note_change(state, queue, CAUSE_QUEUE_DELETED, request_or_null);
+    cloudtasks_queue_note(state, queue, CAUSE_QUEUE_DELETED, request_or_null);
     CHECK(list_is_empty(&queue->tasks));
 }
 
@@ -248,8 +370,9 @@ void cloudtasks_queue_pause(struct cloudtasks *state,
 {
     CHECK(queue->exists);
     queue->paused = true;
+    queue->disabled = false;
     queue->fault_paused = false;
-    note_change(state, queue, CAUSE_QUEUE_PAUSED, request_or_null);
+    cloudtasks_queue_note(state, queue, CAUSE_QUEUE_PAUSED, request_or_null);
 }
 
 void cloudtasks_queue_resume(struct cloudtasks *state,
@@ -258,19 +381,20 @@ void cloudtasks_queue_resume(struct cloudtasks *state,
 {
     CHECK(queue->exists);
     queue->paused = false;
+    queue->disabled = false;
     queue->fault_paused = false;
-    note_change(state, queue, CAUSE_QUEUE_RESUMED, request_or_null);
+    cloudtasks_queue_note(state, queue, CAUSE_QUEUE_RESUMED, request_or_null);
     cloudtasks_dispatch_resume(state, queue);
 }
 
-/* Tasks created after the call are left alone, and those before it may still be dispatched until
- * the purge comes to them. */
+/* Tasks created after the call are left alone, but maybe by the adversary's purge, and those before
+ * it may still be dispatched until the purge comes to them. */
 void cloudtasks_queue_purge(struct cloudtasks *state,
                             struct queue *queue,
                             const struct model_request *request_or_null)
 {
     CHECK(queue->exists);
-    note_change(state, queue, CAUSE_QUEUE_PURGED, request_or_null);
+    cloudtasks_queue_note(state, queue, CAUSE_QUEUE_PURGED, request_or_null);
     if (list_is_empty(&queue->tasks)) {
         return;
     }
@@ -278,16 +402,17 @@ void cloudtasks_queue_purge(struct cloudtasks *state,
     if (lag == PURGE_AT_ONCE) {
         end_tasks(state, queue, state->created, CAUSE_PURGED, request_or_null);
     } else {
-        const nanos due = nanos_add(cloudtasks_now(state), PURGE_LAG);
-        (void)model_at(&state->env, due, EVENT_PURGE, queue->resource, state->created);
+        const nanos due = nanos_add(cloudtasks_now(state), CLOUDTASKS_PURGE_LAG);
+        const uint64_t last = lag == PURGE_TAKES_LATER ? UINT64_MAX : state->created;
+        (void)model_at(&state->env, due, EVENT_PURGE, queue->resource, last);
         state->busy++;
     }
 }
 
-static void wake(struct cloudtasks *state, struct queue *queue)
+void cloudtasks_queue_wake(struct cloudtasks *state, struct queue *queue)
 {
     queue->waking = false;
-    note_change(state, queue, CAUSE_QUEUE_RESUMED, NULL);
+    cloudtasks_queue_note(state, queue, CAUSE_QUEUE_RESUMED, NULL);
     cloudtasks_dispatch_resume(state, queue);
 }
 
@@ -295,8 +420,8 @@ static void wake(struct cloudtasks *state, struct queue *queue)
 static void recreate(struct cloudtasks *state, struct queue *queue, nanos deleted_at)
 {
     if (!queue->exists && queue->deleted_at == deleted_at) {
-        open_queue(queue, queue->tombstone_ttl);
-        note_change(state, queue, CAUSE_QUEUE_CREATED, NULL);
+        cloudtasks_queue_open(state, queue);
+        cloudtasks_queue_note(state, queue, CAUSE_QUEUE_CREATED, NULL);
         COVER(state->env.world, "cloudtasks.queue_recreated");
     }
 }
@@ -315,172 +440,9 @@ void cloudtasks_queue_event(struct cloudtasks *state, uint8_t what, struct queue
     } else if (what == EVENT_AWAKE) {
         queue->timer = SCHED_NONE;
         CHECK(queue->waking);
-        wake(state, queue);
+        cloudtasks_queue_wake(state, queue);
     } else {
         CHECK(what == EVENT_RECREATE);
         recreate(state, queue, b);
-    }
-}
-
-/* --- from outside ----------------------------------------------------------------------------- */
-
-static uint32_t admin_wanted(const struct cloudtasks *state)
-{
-    static const struct {
-        enum cloudtasks_option option;
-        uint32_t outcomes;
-    } groups[] = {
-        {OPTION_ADMIN_PAUSE,
-         ADMIN_BIT(ADMIN_PAUSE_BRIEF) | ADMIN_BIT(ADMIN_PAUSE) | ADMIN_BIT(ADMIN_PAUSE_LATER)},
-        {OPTION_ADMIN_MISSING, ADMIN_BIT(ADMIN_WAKING) | ADMIN_BIT(ADMIN_MISSING)},
-        {OPTION_ADMIN_PURGE, ADMIN_BIT(ADMIN_PURGE_FIRST) | ADMIN_BIT(ADMIN_PURGE_FOURTH)},
-        {OPTION_ADMIN_RECREATE, ADMIN_BIT(ADMIN_RECREATE_FIRST) | ADMIN_BIT(ADMIN_RECREATE_FOURTH)},
-        {OPTION_ADMIN_SHORTEN_TTL,
-         ADMIN_BIT(ADMIN_SHORTEN_FIRST) | ADMIN_BIT(ADMIN_SHORTEN_FOURTH)},
-    };
-    uint32_t wanted = 0;
-    for (size_t i = 0; i < ARRAY_COUNT(groups); i++) {
-        if (cloudtasks_option(state, groups[i].option) != 0) {
-            wanted |= groups[i].outcomes;
-        }
-    }
-    return wanted;
-}
-
-static void lasts_for(struct cloudtasks *state, nanos length)
-{
-    fault_lasts_until(state->env.world->fault, nanos_add(cloudtasks_now(state), length));
-}
-
-static void pause_from_outside(struct cloudtasks *state, struct queue *queue, bool is_brief)
-{
-    if (queue->paused) {
-        return;
-    }
-    cloudtasks_queue_pause(state, queue, NULL);
-    queue->fault_paused = true;
-    if (is_brief) {
-        const nanos length = cloudtasks_option(state, OPTION_ADMIN_LENGTH);
-        const nanos due = nanos_add(cloudtasks_now(state), length);
-        queue->timer = model_at(&state->env, due, EVENT_RESUME, queue->resource, 0);
-        lasts_for(state, length);
-    }
-}
-
-static void put_to_sleep(struct cloudtasks *state, struct queue *queue)
-{
-    const nanos length = cloudtasks_option(state, OPTION_ADMIN_LENGTH);
-    const nanos due = nanos_add(cloudtasks_now(state), length);
-    queue->waking = true;
-    queue->timer = model_at(&state->env, due, EVENT_AWAKE, queue->resource, 0);
-    lasts_for(state, length);
-    note_change(state, queue, CAUSE_QUEUE_WAKING, NULL);
-}
-
-static void take_away(struct cloudtasks *state, struct queue *queue)
-{
-    queue->exists = false;
-    queue->fault_missing = true;
-    note_change(state, queue, CAUSE_QUEUE_MISSING, NULL);
-}
-
-static void recreate_from_outside(struct cloudtasks *state, struct queue *queue)
-{
-    bool is_ghost = false;
-    cloudtasks_queue_delete(state, queue, NULL);
-    const nanos window = reuse_window(state, &is_ghost);
-    const nanos due = nanos_add(cloudtasks_now(state), window);
-    (void)model_at(&state->env, due, EVENT_RECREATE, queue->resource, queue->deleted_at);
-    lasts_for(state, window);
-}
-
-static void shorten_ttl(struct cloudtasks *state, struct queue *queue)
-{
-    queue->tombstone_ttl = TTL_LEAST;
-    note_change(state, queue, CAUSE_TTL_SHORTENED, NULL);
-    lasts_for(state, 0);
-}
-
-/* What is done at the start is done to every queue. */
-static void
-admin_at_start(struct cloudtasks *state, struct queue *queue, enum cloudtasks_admin what)
-{
-    if (!queue->exists) {
-        return;
-    }
-    if (what == ADMIN_PAUSE_BRIEF || what == ADMIN_PAUSE) {
-        pause_from_outside(state, queue, what == ADMIN_PAUSE_BRIEF);
-    } else if (what == ADMIN_WAKING) {
-        put_to_sleep(state, queue);
-    } else if (what == ADMIN_MISSING) {
-        take_away(state, queue);
-    }
-}
-
-void cloudtasks_admin_init(struct cloudtasks *state)
-{
-    const uint32_t wanted = admin_wanted(state);
-    if (wanted == 0) {
-        return;
-    }
-    state->admin = (uint8_t)cloudtasks_draw(state, SITE_ADMIN, wanted);
-    for (uint32_t i = 0; i < state->queue_count; i++) {
-        admin_at_start(state, state->queues[i], (enum cloudtasks_admin)state->admin);
-    }
-}
-
-static uint64_t admin_creation(enum cloudtasks_admin what)
-{
-    const uint32_t first = ADMIN_BIT(ADMIN_PAUSE_LATER) | ADMIN_BIT(ADMIN_PURGE_FIRST) |
-                           ADMIN_BIT(ADMIN_RECREATE_FIRST) | ADMIN_BIT(ADMIN_SHORTEN_FIRST);
-    const uint32_t fourth = ADMIN_BIT(ADMIN_PURGE_FOURTH) | ADMIN_BIT(ADMIN_RECREATE_FOURTH) |
-                            ADMIN_BIT(ADMIN_SHORTEN_FOURTH);
-    if ((ADMIN_BIT(what) & first) != 0) {
-        return 1;
-    }
-    return (ADMIN_BIT(what) & fourth) != 0 ? 4 : UINT64_MAX;
-}
-
-void cloudtasks_admin_created(struct cloudtasks *state, struct queue *queue)
-{
-    const enum cloudtasks_admin what = (enum cloudtasks_admin)state->admin;
-    if (LIKELY(what == ADMIN_NONE) || state->created != admin_creation(what)) {
-        return;
-    }
-    state->admin = ADMIN_NONE;
-    COVER(state->env.world, "cloudtasks.admin_acted");
-    if (what == ADMIN_PAUSE_LATER) {
-        pause_from_outside(state, queue, false);
-    } else if (what == ADMIN_PURGE_FIRST || what == ADMIN_PURGE_FOURTH) {
-        cloudtasks_queue_purge(state, queue, NULL);
-        lasts_for(state, PURGE_LAG);
-    } else if (what == ADMIN_RECREATE_FIRST || what == ADMIN_RECREATE_FOURTH) {
-        recreate_from_outside(state, queue);
-    } else {
-        CHECK(what == ADMIN_SHORTEN_FIRST || what == ADMIN_SHORTEN_FOURTH);
-        shorten_ttl(state, queue);
-    }
-}
-
-/* A deleted queue stays deleted: that its name rests is a rule of the service. */
-void cloudtasks_admin_heal(struct cloudtasks *state)
-{
-    state->admin = ADMIN_NONE;
-    for (uint32_t i = 0; i < state->queue_count; i++) {
-        struct queue *queue = state->queues[i];
-        if (queue->fault_missing) {
-            open_queue(queue, queue->tombstone_ttl);
-            note_change(state, queue, CAUSE_QUEUE_CREATED, NULL);
-        }
-        if (queue->timer != SCHED_NONE) {
-            sched_cancel(state->env.world->sched, queue->timer);
-            queue->timer = SCHED_NONE;
-        }
-        if (queue->waking) {
-            wake(state, queue);
-        }
-        if (queue->fault_paused) {
-            cloudtasks_queue_resume(state, queue, NULL);
-        }
     }
 }

@@ -1,7 +1,9 @@
 /* Queues, by the API and from outside: CT-01, CT-11, CT-20, CT-21, T7 to T9, T14.
  *
  * link: models/cloudtasks/cloudtasks models/cloudtasks/handler models/cloudtasks/limits
- * link: models/cloudtasks/names models/cloudtasks/queues models/model_testkit
+ * link: models/cloudtasks/names models/cloudtasks/queues models/cloudtasks/ledger
+ * link: models/cloudtasks/rules models/cloudtasks/lists models/cloudtasks/batch
+ * link: models/cloudtasks/admin models/cloudtasks/queue_calls models/model_testkit
  * link: sinks/port/cloudtasks sinks/port/port sinks/port/status
  * link: sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
  * link: sinks/base/units sinks/base/allocator
@@ -214,6 +216,7 @@ static void t7_a_purge_may_forget_names_for_the_adversary(void **state)
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct testkit *kit = open_kit(cases[i].profile);
         testkit_option(kit, "purge_tombstones", cases[i].option);
+        (void)testkit_pin(kit, "cloudtasks.reading.purge", "lost");
         testkit_option(kit, "admin_purge", 1);
         (void)testkit_pin(kit, "cloudtasks.admin", "purge_after_first");
         testkit_init(kit);
@@ -360,6 +363,7 @@ static void ct_21_names_outlive_their_queue_but_not_for_the_adversary(void **sta
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct testkit *kit = open_kit(cases[i].profile);
         testkit_option(kit, "recreate_tombstones", cases[i].option);
+        (void)testkit_pin(kit, "cloudtasks.reading.recreate", "lost");
         testkit_option(kit, "tombstone_reading", 1 + TOMBSTONE_FIXED_TTL);
         testkit_option(kit, "tombstone_ttl", DAYS(9));
         testkit_option(kit, "queue_reuse_reading", 1 + QUEUE_REUSE_GHOST_3D);
@@ -428,11 +432,15 @@ static void t7_only_what_the_options_offer_is_done(void **state)
         const char *option;
         uint32_t mask;
     } groups[] = {
-        {"admin_pause", 1u << ADMIN_PAUSE_BRIEF | 1u << ADMIN_PAUSE | 1u << ADMIN_PAUSE_LATER},
+        {"admin_pause",
+         1u << ADMIN_PAUSE_BRIEF | 1u << ADMIN_PAUSE | 1u << ADMIN_PAUSE_LATER |
+             1u << ADMIN_DISABLE},
         {"admin_missing", 1u << ADMIN_WAKING | 1u << ADMIN_MISSING},
         {"admin_purge", 1u << ADMIN_PURGE_FIRST | 1u << ADMIN_PURGE_FOURTH},
         {"admin_recreate", 1u << ADMIN_RECREATE_FIRST | 1u << ADMIN_RECREATE_FOURTH},
-        {"admin_shorten_ttl", 1u << ADMIN_SHORTEN_FIRST | 1u << ADMIN_SHORTEN_FOURTH},
+        {"admin_shorten_ttl",
+         1u << ADMIN_SHORTEN_FIRST | 1u << ADMIN_SHORTEN_FOURTH | 1u << ADMIN_SHORTEN_VERIFIED},
+        {"admin_retarget", 1u << ADMIN_RETARGET},
     };
     struct testkit *kit = open_kit(PROFILE_ADVERSARY);
     struct testkit_pin *pin = testkit_pin(kit, "cloudtasks.admin", "none");
@@ -493,6 +501,245 @@ static void t14_get_queue_tells_the_ttl(void **state)
     assert_int_equal(create_queue_ttl(kit, -1), PORT_INVALID_ARGUMENT);
     assert_int_equal(create_queue_ttl(kit, 3600), PORT_OK);
     testkit_close(kit);
+}
+
+/* Goal: a disabled queue takes tasks and dispatches none until it is resumed; GetQueue says so.
+ * Method: by option, and from outside until the heal. */
+static void ct_10_a_disabled_queue_holds_its_tasks(void **state)
+{
+    struct testkit *kit = start_with("queue_state", START_DISABLED);
+    (void)state;
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_run_for(kit, HOURS(5));
+    testkit_heal(kit);
+    testkit_run_for(kit, HOURS(5));
+    assert_int_equal(handled(kit), 0);
+    assert_int_equal(get_queue(kit), PORT_OK);
+    assert_int_equal(queue_answer(kit)->state, CLOUDTASKS_QUEUE_DISABLED);
+    assert_int_equal(resume_queue(kit), PORT_OK);
+    testkit_run_for(kit, SECONDS(1));
+    assert_int_equal(handled(kit), 1);
+    testkit_close(kit);
+    kit = open_kit(PROFILE_DOCUMENTED);
+    testkit_option(kit, "admin_pause", 1);
+    (void)testkit_pin(kit, "cloudtasks.admin", "disable_at_start_until_heal");
+    testkit_init(kit);
+    assert_int_equal(testkit_last(kit, WORLD_CHANGED)->code, CAUSE_QUEUE_DISABLED);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_run_for(kit, HOURS(5));
+    assert_int_equal(handled(kit), 0);
+    testkit_heal(kit);
+    testkit_run_for(kit, SECONDS(1));
+    assert_int_equal(handled(kit), 1);
+    testkit_close(kit);
+}
+
+/* Goal: a queue that nobody used for 30 days, or that is new, may be NOT_FOUND for minutes, with
+ * nothing dispatched. Method: pin it; one day less changes nothing. */
+static void ct_11_an_idle_or_new_queue_may_have_to_wake(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    struct testkit_pin *pin = testkit_pin(kit, "cloudtasks.waking", "in_minutes");
+    (void)state;
+    testkit_option(kit, "admin_length", MINUTES(3));
+    testkit_init(kit);
+    testkit_run_for(kit, DAYS(29));
+    assert_int_equal(create(kit, ""), PORT_OK);
+    testkit_run_for(kit, DAYS(29));
+    assert_int_equal(create(kit, ""), PORT_OK);
+    assert_int_equal(pin->draws, 0);
+    testkit_run_for(kit, DAYS(30) + SECONDS(1));
+    assert_int_equal(create(kit, ""), PORT_NOT_FOUND);
+    assert_int_equal(pin->draws, 1);
+    testkit_run_for(kit, MINUTES(2));
+    assert_int_equal(create(kit, ""), PORT_NOT_FOUND);
+    testkit_run_for(kit, MINUTES(2));
+    assert_int_equal(create(kit, ""), PORT_OK);
+    testkit_run_for(kit, SECONDS(1));
+    assert_int_equal(handled(kit), 3);
+    testkit_close(kit);
+    kit = open_kit(PROFILE_DOCUMENTED);
+    (void)testkit_pin(kit, "cloudtasks.waking", "in_minutes");
+    testkit_option(kit, "queue_state", START_MISSING);
+    testkit_init(kit);
+    assert_int_equal(create_queue(kit), PORT_OK);
+    assert_int_equal(create(kit, TASK_A), PORT_NOT_FOUND);
+    testkit_run_for(kit, MINUTES(1));
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_close(kit);
+}
+
+/* Goal: a dispatch that comes after 30 idle days waits for the queue, too. Method: a task scheduled
+ * 30 days ahead. */
+static void t9_a_task_of_an_idle_queue_waits_for_it(void **state)
+{
+    struct testkit *kit = start_pinned("cloudtasks.waking", "in_minutes");
+    const struct cloudtasks_timestamp when = {(int64_t)((CLOCK_BASE + DAYS(30)) / NANOS_PER_S), 0};
+    const struct cloudtasks_task task = {.http_request = &http_default, .schedule_time = &when};
+    (void)state;
+    assert_int_equal(create_task(kit, &task), PORT_OK);
+    testkit_run_until(kit, DAYS(30) + SECONDS(29));
+    assert_int_equal(handled(kit), 0);
+    assert_int_equal(testkit_last(kit, WORLD_CHANGED)->code, CAUSE_QUEUE_WAKING);
+    testkit_run_until(kit, DAYS(30) + SECONDS(31));
+    assert_int_equal(handled(kit), 1);
+    testkit_close(kit);
+}
+
+static enum port_code
+update(struct testkit *kit, int64_t tombstone_ttl, int64_t task_ttl, const char *host)
+{
+    const struct cloudtasks_duration remembered = {.seconds = tombstone_ttl};
+    const struct cloudtasks_duration age = {.seconds = task_ttl};
+    const struct cloudtasks_uri_override uri = {.host = bytes_of_text(host)};
+    const struct cloudtasks_http_target target = {.uri_override = &uri};
+    const struct cloudtasks_queue queue = {
+        .name = BYTES_LITERAL(QUEUE),
+        .tombstone_ttl = tombstone_ttl == 0 ? NULL : &remembered,
+        .task_ttl = task_ttl == 0 ? NULL : &age,
+        .http_target = host[0] == 0 ? NULL : &target,
+    };
+    const struct cloudtasks_update_queue_request request = {.queue = &queue};
+    return testkit_call(kit, &cloudtasks_update_queue_method, &request);
+}
+
+#define SECONDS_OF(length) ((int64_t)((length) / NANOS_PER_S))
+
+/* Goal: UpdateQueue makes a queue, and changes one. Method: both; bounds of its fields; a name that
+ * rests. */
+static void t14_update_queue_makes_or_changes_a_queue(void **state)
+{
+    struct testkit *kit = start_with("queue_state", START_MISSING);
+    (void)state;
+    assert_int_equal(update(kit, SECONDS_OF(HOURS(5)), 0, ""), PORT_OK);
+    assert_int_equal(queue_answer(kit)->tombstone_ttl->seconds, 5 * 3600);
+    assert_null(queue_answer(kit)->http_target);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    assert_int_equal(update(kit, 0, SECONDS_OF(DAYS(12)), "x"), PORT_OK);
+    assert_int_equal(testkit_last(kit, WORLD_CHANGED)->code, CAUSE_QUEUE_UPDATED);
+    assert_null(queue_answer(kit)->tombstone_ttl);
+    assert_int_equal(queue_answer(kit)->task_ttl->seconds, SECONDS_OF(DAYS(12)));
+    assert_non_null(queue_answer(kit)->http_target);
+    assert_int_equal(update(kit, SECONDS_OF(MINUTES(59)), 0, ""), PORT_INVALID_ARGUMENT);
+    assert_int_equal(update(kit, SECONDS_OF(DAYS(9)) + 1, 0, ""), PORT_INVALID_ARGUMENT);
+    assert_int_equal(update(kit, 0, SECONDS_OF(DAYS(10)) - 1, ""), PORT_INVALID_ARGUMENT);
+    assert_int_equal(update(kit, 0, SECONDS_OF(DAYS(3650)) + 1, ""), PORT_INVALID_ARGUMENT);
+    assert_int_equal(delete_queue(kit), PORT_OK);
+    assert_int_equal(update(kit, 0, 0, ""), PORT_FAILED_PRECONDITION);
+    testkit_close(kit);
+}
+
+/* Goal: a queue's own task_ttl decides, also for tasks that wait when it is changed. Method: shorten
+ * it under a held task. */
+static void ct_07_a_queue_has_a_ttl_of_its_own(void **state)
+{
+    struct testkit *kit = start();
+    (void)state;
+    assert_int_equal(pause_queue(kit), PORT_OK);
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_run_until(kit, DAYS(11));
+    assert_int_equal(get(kit, TASK_A), PORT_OK);
+    assert_int_equal(update(kit, 0, SECONDS_OF(DAYS(12)), ""), PORT_OK);
+    testkit_run_until(kit, DAYS(12) - 1);
+    assert_int_equal(get(kit, TASK_A), PORT_OK);
+    testkit_run_until(kit, DAYS(12) + 1);
+    assert_int_equal(get(kit, TASK_A), PORT_NOT_FOUND);
+    assert_int_equal(removed(kit, CAUSE_TTL), 1);
+    testkit_close(kit);
+}
+
+/* Goal: a target of the queue takes the place of every task's URL, and nobody is told. Method: by
+ * option, by call, and from outside until the heal. */
+static void ct_27_the_queues_target_wins_over_the_tasks_url(void **state)
+{
+    struct testkit *kit = start_with("queue_target", 1);
+    (void)state;
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    testkit_run_for(kit, SECONDS(1));
+    assert_int_equal(handled(kit), 0);
+    assert_int_equal(testkit_count(kit, WORLD_VISIBLE, CLOUDTASKS_READER_QUEUE_TARGET), 1);
+    assert_int_equal(removed(kit, CAUSE_EXECUTED), 1);
+    assert_int_equal(update(kit, 0, 0, ""), PORT_OK);
+    assert_int_equal(create(kit, TASK_B), PORT_OK);
+    testkit_run_for(kit, SECONDS(1));
+    assert_int_equal(handled(kit), 1);
+    testkit_close(kit);
+    kit = open_kit(PROFILE_DOCUMENTED);
+    testkit_option(kit, "admin_retarget", 1);
+    (void)testkit_pin(kit, "cloudtasks.admin", "retarget_after_first_until_heal");
+    testkit_init(kit);
+    assert_int_equal(create(kit, ""), PORT_OK);
+    testkit_run_for(kit, SECONDS(1));
+    assert_int_equal(testkit_count(kit, WORLD_VISIBLE, CLOUDTASKS_READER_QUEUE_TARGET), 1);
+    testkit_heal(kit);
+    assert_int_equal(create(kit, ""), PORT_OK);
+    testkit_run_for(kit, SECONDS(1));
+    assert_int_equal(handled(kit), 1);
+    testkit_close(kit);
+}
+
+/* Goal: T7, what GetQueue told is not what is there afterwards. Method: pin it; the answer has the
+ * old ttl, the next one the new. */
+static void t7_a_ttl_may_change_right_after_it_was_read(void **state)
+{
+    struct testkit *kit = open_kit(PROFILE_DOCUMENTED);
+    (void)state;
+    testkit_option(kit, "tombstone_reading", 1 + TOMBSTONE_FIXED_TTL);
+    testkit_option(kit, "tombstone_ttl", DAYS(9));
+    testkit_option(kit, "admin_shorten_ttl", 1);
+    (void)testkit_pin(kit, "cloudtasks.admin", "shorten_ttl_after_verification");
+    testkit_init(kit);
+    assert_int_equal(create(kit, ""), PORT_OK);
+    assert_int_equal(get_queue(kit), PORT_OK);
+    assert_int_equal(queue_answer(kit)->tombstone_ttl->seconds, SECONDS_OF(DAYS(9)));
+    const nanos gone = create_and_execute(kit, TASK_A);
+    testkit_run_until(kit, gone + HOURS(1));
+    assert_int_equal(create(kit, TASK_A), PORT_OK);
+    assert_int_equal(get_queue(kit), PORT_OK);
+    assert_int_equal(queue_answer(kit)->tombstone_ttl->seconds, 3600);
+    testkit_close(kit);
+}
+
+/* Goal: T7 and an open point: whether a shorter ttl releases names that are remembered already.
+ * Method: shorten it after the removal, under both outcomes. */
+static void t7_a_shorter_ttl_may_be_that_of_older_names(void **state)
+{
+    (void)state;
+    for (uint32_t profile = 0; profile < PROFILE_COUNT; profile++) {
+        struct testkit *kit = open_kit((enum profile)profile);
+        testkit_option(kit, "tombstone_reading", 1 + TOMBSTONE_FIXED_TTL);
+        testkit_option(kit, "tombstone_ttl", DAYS(9));
+        (void)testkit_pin(kit, "cloudtasks.ttl_change", "of_remembered_names_too");
+        testkit_init(kit);
+        const nanos gone = create_and_execute(kit, TASK_A);
+        assert_int_equal(update(kit, SECONDS_OF(HOURS(2)), 0, ""), PORT_OK);
+        testkit_run_until(kit, gone + HOURS(1) + MINUTES(59));
+        assert_int_equal(create(kit, TASK_A), PORT_ALREADY_EXISTS);
+        testkit_run_until(kit, gone + HOURS(4));
+        assert_int_equal(create(kit, TASK_A),
+                         profile == PROFILE_ADVERSARY ? PORT_OK : PORT_ALREADY_EXISTS);
+        testkit_close(kit);
+    }
+}
+
+/* Goal: an open point of CT-20: tasks made while a purge is under way may be taken, by the adversary
+ * only. Method: create in between. */
+static void ct_20_a_slow_purge_may_take_later_tasks(void **state)
+{
+    (void)state;
+    for (uint32_t profile = 0; profile < PROFILE_COUNT; profile++) {
+        struct testkit *kit = open_kit((enum profile)profile);
+        (void)testkit_pin(kit, "cloudtasks.purge", "takes_later_ones_too");
+        testkit_option(kit, "dispatch", 0);
+        testkit_init(kit);
+        assert_int_equal(create(kit, TASK_A), PORT_OK);
+        assert_int_equal(purge_queue(kit), PORT_OK);
+        assert_int_equal(create(kit, TASK_B), PORT_OK);
+        testkit_run_for(kit, MINUTES(2));
+        assert_int_equal(removed(kit, CAUSE_PURGED), profile == PROFILE_ADVERSARY ? 2 : 1);
+        assert_int_equal(testkit_pending(kit), 0);
+        testkit_close(kit);
+    }
 }
 
 #define X(ids, test) TEST(test),
