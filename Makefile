@@ -27,6 +27,8 @@ LDFLAGS ?=
 THIRD_PARTY ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
+# What install puts into PREFIX/bin.
+BINARY ?= build/sinkproof
 # WERROR=0 lets a build go on over warnings; V=1 prints whole commands.
 WERROR ?= 1
 V ?= 0
@@ -306,7 +308,7 @@ CHECK_STEPS := format-check headers fences symbols unit matrix mutants regress d
     fuzz-smoke tidy cppcheck coverage
 FULL_STEPS := $(CHECK_STEPS:matrix=matrix-full) cross memcheck
 
-.PHONY: run test check check-full install clean help
+.PHONY: run test check check-full install man clean help
 run: ## install what is missing, build, show the guarantees and a planted bug found
 	tools/setup run
 	+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) release
@@ -323,15 +325,23 @@ check-full: ## the same with long budgets (20,000 seeds per claim), cross builds
 	+@MAKE="$(MAKE)" tools/gates N=20000 FUZZ_SECONDS=120 setup:full release $(FULL_STEPS)
 
 # A sink's headers include tables (.def); claims and scenarios are found beside the binary.
-INSTALLED_HEADERS := $(filter-out sinks/base/test.h %_testkit.h,$(filter sinks/%,$(HEADERS))) \
-    $(sort $(shell find sinks -name '*.def' 2>/dev/null))
-INSTALLED_SCENARIOS := $(sort $(shell find scenarios -name corpus -prune -o -name '*.json' -print))
-install: build/sinkproof ## under PREFIX=/usr/local: binary, scenarios, and headers for your sinks
-	install -D -m 755 $< $(DESTDIR)$(PREFIX)/bin/sinkproof
-	$(quiet)set -e; for file in $(INSTALLED_HEADERS); do \
-	    install -D -m 644 $$file $(DESTDIR)$(PREFIX)/include/sinkproof/$$file; done; \
-	for file in $(INSTALLED_SCENARIOS); do \
-	    install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/sinkproof/$$file; done
+# What a user's own sink is built from is all of sinks/ but what is for its tests.
+INSTALLED_SINKS = $(filter-out %_test.c %_testkit.c %_testkit.h sinks/base/test.%,\
+    $(shell find sinks -name '*.[ch]' -o -name '*.def'))
+INSTALLED_SCENARIOS = $(shell find scenarios -name corpus -prune -o -name '*.json' -print \
+    -o -name '*.jsonl' -print) $(wildcard scenarios/new_sink/*.in)
+INSTALLED_PAGES = docs/bring-your-own-sink.md
+# Install files below a folder of the prefix, by their paths in the tree.
+install_tree = set -e; for file in $1; do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/$2/$$file; done
+
+install: $(BINARY) ## under PREFIX=/usr/local: binary, manual, scenarios, what your sinks need
+	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/sinkproof
+	install -D -m 644 docs/sinkproof.1 $(DESTDIR)$(PREFIX)/share/man/man1/sinkproof.1
+	$(quiet)$(call install_tree,$(INSTALLED_SINKS),include/sinkproof)
+	$(quiet)$(call install_tree,$(INSTALLED_SCENARIOS) $(INSTALLED_PAGES),share/sinkproof)
+
+man: build/sinkproof ## write into docs/sinkproof.1 what the help says
+	tools/man $<
 
 clean: ## remove build/
 	rm -rf build

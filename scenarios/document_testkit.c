@@ -1,0 +1,102 @@
+#include "scenarios/document_testkit.h"
+
+#include "sinks/base/test.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_BYTES 1024
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The status that a command must end with. */
+static int status_wanted(const char *line)
+{
+    static const char mark[] = "# exit status ";
+    const char *place = strstr(line, mark);
+    return place == NULL ? 0 : (int)strtol(place + strlen(mark), NULL, 10);
+}
+
+static bool ends_with_backslash(const char *line)
+{
+    const size_t size = strcspn(line, "\n");
+    return size > 0 && line[size - 1] == '\\';
+}
+
+/* A script on its way. */
+struct script {
+    FILE *file;
+    const char *name;
+    struct document read;
+};
+
+/* Check the status of the command that ended at a line. */
+static void write_check(struct script *script, unsigned number, int wanted)
+{
+    (void)fprintf(script->file,
+                  "status=$?; [ $status -eq %d ] || "
+                  "{ echo \"%s:%u: exit status $status, want %d\" >&2; failed=1; }\n",
+                  wanted,
+                  script->name,
+                  number,
+                  wanted);
+    script->read.commands++;
+}
+
+/* Turn the lines of a block into commands with checks; number is the line of its fence. A command
+ * is one line, the lines that a backslash joins to it, and its here-document, which END ends. */
+static unsigned write_block(struct script *script, FILE *document, unsigned number)
+{
+    char line[LINE_BYTES];
+    bool in_document = false;
+    int wanted = 0;
+    while (fgets(line, sizeof line, document) != NULL) {
+        number++;
+        if (!in_document && starts_with(line, "```")) {
+            break;
+        }
+        (void)fputs(line, script->file);
+        if (in_document) {
+            in_document = !starts_with(line, "END");
+        } else {
+            wanted = status_wanted(line);
+            in_document = strstr(line, "<<'END'") != NULL;
+        }
+        if (!in_document && !ends_with_backslash(line)) {
+            write_check(script, number, wanted);
+        }
+    }
+    script->read.blocks++;
+    return number;
+}
+
+static void write_script(struct script *script, FILE *document)
+{
+    char line[LINE_BYTES];
+    bool skip = false;
+    unsigned number = 0;
+    (void)fputs("failed=0\n", script->file);
+    while (fgets(line, sizeof line, document) != NULL) {
+        number++;
+        if (starts_with(line, "```sh") && !skip) {
+            number = write_block(script, document, number);
+        } else if (starts_with(line, "```sh")) {
+            script->read.skipped++;
+        }
+        skip = starts_with(line, DOCUMENT_SKIP_MARK) && strstr(line, ": ") != NULL;
+    }
+    (void)fputs("exit $failed\n", script->file);
+}
+
+struct document document_script(FILE *document, const char *name, const char *path)
+{
+    struct script script = {.file = fopen(path, "w"), .name = name};
+    assert_non_null(script.file);
+    write_script(&script, document);
+    assert_int_equal(fclose(script.file), 0);
+    return script.read;
+}

@@ -1,0 +1,25 @@
+/* The commands of a document: a Markdown file's blocks of shell, made into one script that checks how
+ * each command ends.
+ *
+ * A ```sh block is a script. All blocks go into one, in the order of the text, so that one may use
+ * what an earlier one made. A command must end with status 0, or with N where its line ends in
+ * "# exit status N". A block right below a comment "<!-- not run by scenarios/...: why -->" is left
+ * out; the comment gives the reason to the reader. */
+#ifndef SCENARIOS_DOCUMENT_TESTKIT_H
+#define SCENARIOS_DOCUMENT_TESTKIT_H
+
+#include <stdio.h>
+
+#define DOCUMENT_SKIP_MARK "<!-- not run by scenarios/"
+
+/* What was read of a document. */
+struct document {
+    unsigned commands;
+    unsigned blocks;
+    unsigned skipped;
+};
+
+/* Write the script of a document, which name names in complaints, to a path. */
+struct document document_script(FILE *document, const char *name, const char *path);
+
+#endif
