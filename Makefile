@@ -32,10 +32,11 @@ BINARY ?= build/sinkproof
 # WERROR=0 lets a build go on over warnings; V=1 prints whole commands.
 WERROR ?= 1
 V ?= 0
-# Unit test to run alone (unit-one), seeds per scenario (determinism), seconds per fuzz target
-# beyond its corpus (fuzz-smoke), seconds after which a unit test counts as hung.
+# Unit test to run alone (unit-one), seeds per scenario (determinism; foreign), seconds per fuzz
+# target beyond its corpus (fuzz-smoke), seconds after which a unit test counts as hung.
 T ?=
 N ?= 2000
+N_FOREIGN ?= 200
 FUZZ_SECONDS ?= 0
 TEST_SECONDS ?= 300
 
@@ -78,8 +79,12 @@ LANGUAGE := -std=c11 -pedantic -fno-common -ffp-contract=off -I. $(THIRD_PARTY)
 file_flags = $(if $(filter scenarios/%,$2),-D_POSIX_C_SOURCE=200809L) \
     $(if $(filter GCC,$(call family,$1)),$(if $(filter %_test.c,$2),-Wno-clobbered))
 
-# The variants: compiler, CHECK_SLOW_ON, flags. The cross ones only ever compile; their libc must
-# be found before the host's headers, which are there for the third-party libraries.
+# The variants: compiler, CHECK_SLOW_ON, flags. The foreign processors bring their libc with their
+# compilers; jansson and sodium lie where `tools/setup cross` unpacks them, what is only a header is
+# the host's, which must come after their own.
+foreign_options = -static -Wl,--no-warnings -Lbuild/cross/$1/usr/lib/$2 -idirafter build/cross/$1/usr/include \
+    -idirafter build/cross/$1/usr/include/$2 -idirafter /usr/include
+
 VARIANT_release := GCC 0 -O2 -g
 VARIANT_debug := GCC 1 -O0 -g
 VARIANT_clang := CLANG 0 -O2 -g
@@ -87,14 +92,18 @@ VARIANT_asan := CLANG 1 -O1 -g $(SANITIZE)
 VARIANT_coverage := GCC 1 -O0 -g --coverage
 VARIANT_fuzz := CLANG 1 -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 VARIANT_pattern := GCC 0 -O2 -g -ftrivial-auto-var-init=pattern
-VARIANT_aarch64 := GCC 0 -O2 -g -idirafter /usr/include
-VARIANT_s390x := GCC 0 -O2 -g -idirafter /usr/include
+VARIANT_aarch64 := GCC 0 -O2 -g $(call foreign_options,aarch64,aarch64-linux-gnu)
+VARIANT_i686 := GCC 0 -O2 -g -Wno-psabi $(call foreign_options,i686,i386-linux-gnu)
+VARIANT_s390x := GCC 0 -O2 -g $(call foreign_options,s390x,s390x-linux-gnu)
 TRIPLET_aarch64 := aarch64-linux-gnu-
+TRIPLET_i686 := i686-linux-gnu-
 TRIPLET_s390x := s390x-linux-gnu-
 
 VARIANTS := release debug clang asan coverage fuzz pattern
-CROSS_VARIANTS := aarch64 s390x
+CROSS_VARIANTS := aarch64 i686 s390x
 DETERMINISM_VARIANTS := release debug clang asan pattern
+# Beside release: 32 bits, and big-endian under qemu.
+FOREIGN_VARIANTS := i686 s390x
 
 family = $(firstword $(VARIANT_$1))
 options = $(wordlist 3,99,$(VARIANT_$1))
@@ -255,7 +264,7 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 
 # --- Gates that run what was built -------------------------------------------------------------
 
-.PHONY: matrix matrix-full quick regress mutants determinism fuzz-smoke
+.PHONY: matrix matrix-full quick regress mutants determinism foreign fuzz-smoke
 .PHONY: coverage cross memcheck bench
 matrix: build/sinkproof ## every claim at the quick budget: 2,000 counted seeds
 	build/sinkproof matrix --quick
@@ -277,6 +286,10 @@ mutants: build/sinkproof ## every planted bug is caught by the oracle that must 
 determinism: $(DETERMINISM_BINARIES) ## equal digests on all builds, N=2000 seeds
 	tools/determinism $(N) $(DETERMINISM_VARIANTS)
 
+FOREIGN_BINARIES := $(FOREIGN_VARIANTS:%=build/%/sinkproof)
+foreign: build/sinkproof $(FOREIGN_BINARIES) ## equal digests on 32 bits and big-endian
+	tools/determinism $(N_FOREIGN) release $(FOREIGN_VARIANTS)
+
 FUZZED := $(call objects,fuzz,$(filter-out $(MAIN),$(PRODUCT)))
 $(FUZZERS:%=build/fuzz/%): %: %.o build/fuzz/product $(FUZZED)
 	$(say) LINK $@
@@ -291,7 +304,7 @@ coverage: build/coverage/sinkproof $(COVERAGE_TESTS) ## lines of sinks, sim, mod
 	$(quiet)TEST_SECONDS=$(TEST_SECONDS) tools/coverage build/coverage $(COVERAGE_TESTS)
 
 CROSS_OBJECTS := $(foreach v,$(CROSS_VARIANTS),$(call objects,$v,$(SYMBOL_MODULES)))
-cross: $(CROSS_OBJECTS) ## compile sinks, sim, models for aarch64 and s390x (big-endian)
+cross: $(CROSS_OBJECTS) ## compile sinks, sim, models for aarch64, i686 and s390x (big-endian)
 
 memcheck: build/debug/sinkproof $(TESTS:%=build/debug/%) ## unit tests under valgrind
 	@set -e; for test in $(TESTS:%=build/debug/%); do \
@@ -306,7 +319,7 @@ bench: build/sinkproof ## speed against the reference loops
 TEST_STEPS := format-check headers unit symbols quick
 CHECK_STEPS := format-check headers fences symbols unit matrix mutants regress determinism \
     fuzz-smoke tidy cppcheck coverage
-FULL_STEPS := $(CHECK_STEPS:matrix=matrix-full) cross memcheck
+FULL_STEPS := $(CHECK_STEPS:matrix=matrix-full) memcheck setup:cross cross foreign
 
 .PHONY: run test check check-full install man clean help
 run: ## install what is missing, build, show the guarantees and a planted bug found
