@@ -129,10 +129,11 @@ work_until_end(const struct workers_options *options, int socket, struct slot_he
 static void become_worker(const struct pool *pool, const struct worker *self, int socket)
 {
     const struct rlimit no_core = {0, 0};
-    const struct rlimit memory = {(rlim_t)pool->options->memory_max,
-                                  (rlim_t)pool->options->memory_max};
+    const rlim_t memory_max = (rlim_t)pool->options->memory_max;
+    const struct rlimit memory = {memory_max, memory_max};
     (void)setrlimit(RLIMIT_CORE, &no_core);
-    if (pool->options->memory_max > 0) {
+    /* More than fits is more than there are addresses. */
+    if (memory_max > 0 && memory_max == pool->options->memory_max) {
         (void)setrlimit(RLIMIT_AS, &memory);
     }
     for (uint32_t i = 0; i < pool->worker_count; i++) {

@@ -214,7 +214,7 @@ mark_shard(struct json_input *input, struct group *group, uint64_t index, uint64
         return false;
     }
     if (group->seen_count == 0) {
-        group->seen = text_memory(input->texts, count + 1, sizeof *group->seen);
+        group->seen = text_memory(input->texts, (size_t)count + 1, sizeof *group->seen);
         group->run.shard_count = (uint32_t)count;
     }
     if (group->seen[index]) {

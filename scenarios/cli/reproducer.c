@@ -100,8 +100,10 @@ static bool wait_until(int end_of_pipe, nanos hang_after)
 
 static void take_noise(void *blocks[NOISE_COUNT], uint64_t seed)
 {
+    const size_t first = (size_t)(seed % 61);
+    const size_t more = (size_t)(seed % 37);
     for (size_t i = 0; i < NOISE_COUNT; i++) {
-        blocks[i] = memory_take(16 + 24 * ((i + seed % 61) % 32) + 16 * (i == 0 ? seed % 37 : 0));
+        blocks[i] = memory_take(16 + 24 * ((first + i) % 32) + 16 * (i == 0 ? more : 0));
     }
 }
 
