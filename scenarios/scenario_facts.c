@@ -228,6 +228,11 @@ void scenario_build_facts(const struct fields *fields,
     facts->clock_allowance = windows->clock_allowance;
     facts->late_effect_max = lengths.late_effect;
     facts->expiry_fails = windows->expiry_fails;
+    facts->retry[0] = windows->retry[0];
+    facts->retry[1] = windows->retry[1];
+    facts->control_methods = windows->control_methods;
+    facts->shares_thread = config->job.cpu_per_event > 0;
+    facts->at_destination = field_bool(fields, FIELD_AT_DESTINATION);
     facts->stop_reasons |= implied_stop_reasons(fields, facts);
     set_downtimes(fields, config, windows, &lengths);
     set_bounds(fields, windows, &lengths, config);

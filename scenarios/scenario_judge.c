@@ -169,7 +169,7 @@ static enum err find_oracle(struct build *build,
     if (*oracle != NULL) {
         return ERR_OK;
     }
-    char allowed[320] = "";
+    char allowed[640] = "";
     for (size_t i = 0; i < oracle_type_count; i++) {
         reader_add_name(allowed, sizeof(allowed), oracle_types[i]->name);
     }
@@ -191,6 +191,12 @@ static bool is_judged_by(const struct sink_type *sink, const char *oracle)
         {"identity-stable", SINK_EXACTLY_ONCE},
         {"deadline-respected", SINK_EXACTLY_ONCE},
         {"progress", SINK_GUARANTEE_NONE},
+        {"atomic-visibility", SINK_GUARANTEE_NONE},
+        {"idempotent-commit", SINK_EXACTLY_ONCE},
+        {"refused", SINK_GUARANTEE_NONE},
+        {"order-per-key", SINK_GUARANTEE_NONE},
+        {"end-to-end", SINK_GUARANTEE_NONE},
+        {"one-cut", SINK_EXACTLY_ONCE},
         {"no-silent-loss", SINK_AT_LEAST_ONCE},
     };
     for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {

@@ -35,6 +35,14 @@ enum subject_kind {
     SUBJECT_EFFECT,
 };
 
+/* How a sink repeats a failed request: the n-th pause is min(initial * 2^(n-1), max), times 0.75 to
+ * 1.25. */
+struct judge_retry {
+    nanos initial;
+    nanos max;
+    uint32_t attempts_max; /* the first included; 0: not known, not judged */
+};
+
 /* What the scenario fixes and oracles may rely on: never a number that sink or model reports about
  * itself. All from scenario and option tables, before the run. */
 struct judge_facts {
@@ -57,6 +65,14 @@ struct judge_facts {
     uint64_t stop_reasons;        /* bits of enum sink_reason that may end the job for good */
     bool expiry_fails;            /* an expired envelope must stop the job (policy FAIL) */
     bool identity_changes_allowed;
+    bool at_destination;         /* a checkpoint's records must be at the destination itself, also
+                                     of a staged sink */
+    bool shares_thread;          /* processor time delays what a half does */
+    bool fencing_token;          /* the sink declares one */
+    uint32_t resources_live_max; /* that the sink may leave alive beside its data */
+    uint64_t control_methods;    /* bit per method of the target service that only reads what the
+                                     configuration is about */
+    struct judge_retry retry[2]; /* after a transient failure; after NOT_FOUND */
     uint32_t excuses; /* bits of enum excuse: what is out of the scenario's scope; 0 nothing */
 };
 

@@ -4,7 +4,7 @@
  * Judged at the completion, for the records that it covers newly. Eager sink: each was created or
  * replaced at the target service at any time before. Staged sink: each is held in committed state
  * (its envelope is in the collections of this very checkpoint), or is further on (finalised, or
- * stored already). Equal payloads are counted: as many stored as owed.
+ * stored already), unless the scenario asks for the destination itself (ST-1). Equal payloads are counted: as many stored as owed.
  *
  * Claims: CT-AL-1, BQ-AL-1, PS-1, EA-4, ST-2. Mutants that must trip it: a retry that is parked and
  * left behind at the flush (m-ct-01), a failure of content that is not really one (m-ct-06: refused
@@ -41,19 +41,19 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
         if (outcome == OUTCOME_SKIPPED || outcome == OUTCOME_DROPPED) {
             continue;
         }
-        const bool durable = judge->facts->staged ? is_held(ledger, record, entry->checkpoint)
-                                                  : kin->stored >= kin->owed;
+        const bool by_state = judge->facts->staged && !judge->facts->at_destination;
+        const bool durable =
+            by_state ? is_held(ledger, record, entry->checkpoint) : kin->stored >= kin->owed;
         if (!durable) {
-            judge_violation(judge,
-                            position,
-                            SUBJECT_RECORD,
-                            record,
-                            "checkpoint %" PRIu32 " completed and covers record %" PRIu32
-                            ", which is %s",
-                            entry->checkpoint,
-                            record,
-                            judge->facts->staged ? "neither in its state nor at the service"
-                                                 : "not at the service");
+            judge_violation(
+                judge,
+                position,
+                SUBJECT_RECORD,
+                record,
+                "checkpoint %" PRIu32 " completed and covers record %" PRIu32 ", which is %s",
+                entry->checkpoint,
+                record,
+                by_state ? "neither in its state nor at the service" : "not at the service");
             return;
         }
     }

@@ -25,5 +25,14 @@ extern const struct oracle_type oracle_liveness;
 extern const struct oracle_type oracle_progress;
 extern const struct oracle_type oracle_no_silent_loss;
 extern const struct oracle_type oracle_contract;
+extern const struct oracle_type oracle_atomic_visibility;
+extern const struct oracle_type oracle_idempotent_commit;
+extern const struct oracle_type oracle_attempt_fenced;
+extern const struct oracle_type oracle_retry_budget;
+extern const struct oracle_type oracle_refused;
+extern const struct oracle_type oracle_no_leak;
+extern const struct oracle_type oracle_order_per_key;
+extern const struct oracle_type oracle_end_to_end;
+extern const struct oracle_type oracle_one_cut;
 
 #endif

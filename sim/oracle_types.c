@@ -20,6 +20,15 @@ const struct oracle_type *const oracle_types[] = {
     &oracle_progress,
     &oracle_no_silent_loss,
     &oracle_contract,
+    &oracle_atomic_visibility,
+    &oracle_idempotent_commit,
+    &oracle_attempt_fenced,
+    &oracle_retry_budget,
+    &oracle_refused,
+    &oracle_no_leak,
+    &oracle_order_per_key,
+    &oracle_end_to_end,
+    &oracle_one_cut,
 };
 
 const size_t oracle_type_count = ARRAY_COUNT(oracle_types);

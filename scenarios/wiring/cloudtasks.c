@@ -138,6 +138,13 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         .request_timeout = timeout,
         .residence = residence(&table, timeout),
         .concurrency_max = (uint32_t)wiring_option(&table, "max_in_flight_tasks", 0),
+        .retry = {{wiring_option(&table, "retry_initial_backoff", 0),
+                   wiring_option(&table, "retry_max_backoff", 0),
+                   (uint32_t)wiring_option(&table, "retry_max_attempts", 0)},
+                  {wiring_option(&table, "not_found_initial_backoff", 0),
+                   wiring_option(&table, "not_found_max_backoff", 0),
+                   (uint32_t)wiring_option(&table, "not_found_max_attempts", 0)}},
+        .control_methods = UINT64_C(1) << cloudtasks_get_queue_method.id,
     };
     model_windows(input, windows);
     const nanos retention = wiring_option(&table, "name_retention", 0);

@@ -9,6 +9,7 @@
 #include "scenarios/record_index.h"
 #include "sim/engine/source_log.h"
 #include "sim/model.h"
+#include "sim/oracle.h"
 #include "sim/world.h"
 #include "sinks/sink.h"
 
@@ -34,9 +35,11 @@ struct wiring_windows {
     nanos protection_window; /* guaranteed by documents from removal on */
     nanos recovery_window;   /* from staging to the last send */
     nanos clock_allowance;
-    nanos release_max;        /* from removal to the latest release of a name or stream */
-    uint32_t concurrency_max; /* unanswered requests of one half */
-    bool expiry_fails;        /* an envelope past its deadline stops the job */
+    nanos release_max;           /* from removal to the latest release of a name or stream */
+    uint32_t concurrency_max;    /* unanswered requests of one half */
+    bool expiry_fails;           /* an envelope past its deadline stops the job */
+    struct judge_retry retry[2]; /* after a transient failure; after NOT_FOUND */
+    uint64_t control_methods; /* bit per method that only reads what the configuration is about */
 };
 
 #define WIRING_DESTINATION_MAX 16

@@ -1,0 +1,113 @@
+/* attempt-fenced: no half sends after its close or its end, and where the sink declares a fencing
+ * token, no request of an older attempt takes effect after one of a newer attempt.
+ *
+ *   half     | sends       | CLOSE    | CLOSED | crashed
+ *   ---------+-------------+----------+--------+--------
+ *   running  | fine        | closing  | ended  | ended
+ *   closing  | violation   | -        | ended  | ended
+ *   ended    | violation   | -        | -      | -
+ *
+ * The engine drops what a closing half sends and says so; that counts as sent. Effects are judged at
+ * the target service, by the attempt that sent their request.
+ *
+ * Claims: BQ-EO-10, TX-2PC-7, CT-EO-1 (O24). Mutants that must trip it: sends after close (m-cs-17).
+ * Not to be flagged: a replaced attempt that still runs and was not told to close; what it sent before
+ * its close and lands later, unless a token fences it; cancels. */
+#include "sim/oracle_ledger.h"
+#include "sim/oracle_set.h"
+
+#include <inttypes.h>
+
+struct attempt_fenced {
+    uint64_t ended[LANE_KIND_COUNT]
+                  [LEDGER_LANES]; /* bit per attempt modulo 64 whose half was told to
+                                                      close or is dead */
+    uint16_t newest;              /* attempt of an effect */
+};
+
+static void judge_effect(struct attempt_fenced *fenced,
+                         struct judge *judge,
+                         const struct journal_entry *entry,
+                         uint32_t position)
+{
+    const struct ledger_request *request = ledger_request(judge->ledger, entry->request);
+    if (!judge->facts->fencing_token || request == NULL ||
+        entry->service != judge->facts->target_service || !ledger_is_sink_lane(request->lane)) {
+        return;
+    }
+    if (request->attempt < fenced->newest) {
+        judge_violation(judge,
+                        position,
+                        SUBJECT_LANE,
+                        request->lane,
+                        "request %" PRIu32 " of attempt %u has an effect after one of attempt %u",
+                        entry->request,
+                        (unsigned)request->attempt,
+                        (unsigned)fenced->newest);
+        return;
+    }
+    fenced->newest = request->attempt;
+}
+
+static void report_send(struct judge *judge, const struct journal_entry *entry, uint32_t position)
+{
+    judge_violation(judge,
+                    position,
+                    SUBJECT_LANE,
+                    entry->lane,
+                    "attempt %u sends after its close",
+                    (unsigned)entry->attempt);
+}
+
+/* A new attempt takes over the bit of the one before it by 64. */
+static void on_started(struct attempt_fenced *fenced, uint64_t bit)
+{
+    for (uint32_t kind = 0; kind < LANE_KIND_COUNT; kind++) {
+        for (uint32_t index = 0; index < LEDGER_LANES; index++) {
+            fenced->ended[kind][index] &= ~bit;
+        }
+    }
+}
+
+static void
+on_entry(void *state, struct judge *judge, const struct journal_entry *entry, uint32_t position)
+{
+    struct attempt_fenced *fenced = state;
+    if (entry->kind == WORLD_CREATED || entry->kind == WORLD_REPLACED) {
+        judge_effect(fenced, judge, entry, position);
+        return;
+    }
+    if (entry->kind == HOST_CONTRACT) {
+        if (entry->code == CONTRACT_SEND_AFTER_CLOSE || entry->code == CONTRACT_SEND_AFTER_CLOSED) {
+            report_send(judge, entry, position);
+        }
+        return;
+    }
+    const uint64_t bit = UINT64_C(1) << entry->attempt % 64;
+    if (entry->kind == HOST_JOB_STARTED) {
+        on_started(fenced, bit);
+        return;
+    }
+    const uint32_t index = lane_index_of(entry->lane);
+    CHECK(index < LEDGER_LANES);
+    uint64_t *ended = &fenced->ended[lane_kind_of(entry->lane)][index];
+    if (entry->kind != WIRE_ISSUED) {
+        *ended |= bit;
+    } else if ((*ended & bit) != 0) {
+        report_send(judge, entry, position);
+    }
+}
+
+static const char *const mutants[] = {"m-cs-17", NULL};
+static const char *const marks[] = {NULL};
+
+const struct oracle_type oracle_attempt_fenced = {
+    .name = "attempt-fenced",
+    .sentence = "no half sends after its close, and no older attempt passes a fencing token",
+    .mutants = mutants,
+    .marks = marks,
+    .kinds = KIND(HOST_JOB_STARTED) | KIND(HOST_CONTRACT) | KIND(HOST_CRASHED) | KIND(HOST_CLOSE) |
+             KIND(HOST_CLOSED) | KIND(WIRE_ISSUED) | KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
+    .state_size = sizeof(struct attempt_fenced),
+    .on_entry = on_entry,
+};

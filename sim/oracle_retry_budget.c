@@ -1,0 +1,180 @@
+/* retry-budget: no request has more attempts than configured, and the pauses between them are those of
+ * the schedule (O4).
+ *
+ * The same request is the same bytes from the same half in the same life. It is sent again after its
+ * end, which counts against one of two budgets, each with a schedule of its own:
+ *
+ *   end of an attempt                    | budget    | pause before the next, n-th of that budget
+ *   -------------------------------------+-----------+----------------------------------------------
+ *   answered NOT_FOUND                   | not found | min(initial * 2^(n-1), max) * [0.75, 1.25],
+ *   answered otherwise, cancelled,       | transient |   at least 1 ms, from its own schedule
+ *     dropped, expired before it left    |           |
+ *   answered OK or ALREADY_EXISTS        | none      | the next one is a new request
+ *
+ * All times are the journal's. The lower edge is judged always; the upper one unless something held
+ * the half up in between: an injected fault on it, a cap on open requests, processor time.
+ *
+ * Claims: O4, CT-AL-1, EA-7. Mutants that must trip it: one budget for two kinds of failure (m-ct-14).
+ * Not to be flagged: a restart's first attempt, which starts a new account; requests of the failure
+ * policy; requests that are sent while an equal one is open (equal bytes of two records).
+ * Not judged: whether a code should have been retried at all; accounting and liveness see that. */
+#include "sim/oracle_ledger.h"
+#include "sim/oracle_set.h"
+#include "sim/oracle_table.h"
+#include "sinks/base/digest.h"
+#include "sinks/port/port.h"
+
+#include <inttypes.h>
+
+#define DOUBLINGS_MAX 63u
+
+/* The bytes of a request in one life of one half. */
+struct account {
+    nanos ended_at;
+    uint32_t request;     /* the latest attempt */
+    uint32_t failures[2]; /* by budget: transient, not found */
+    uint8_t budget;       /* that the latest end counts against */
+    bool open;
+    bool unclear; /* equal bytes were open twice: not judged */
+};
+
+struct retry_budget {
+    struct oracle_table accounts; /* by life and bytes */
+    struct oracle_table requests; /* by number: struct account * */
+};
+
+static nanos pause_of(const struct judge_retry *schedule, uint32_t failures)
+{
+    const uint32_t doublings = failures - 1 < DOUBLINGS_MAX ? failures - 1 : DOUBLINGS_MAX;
+    const nanos grown = nanos_mul(schedule->initial, UINT64_C(1) << doublings);
+    return grown < schedule->max ? grown : schedule->max;
+}
+
+static nanos at_least_1_ms(nanos pause)
+{
+    return pause > MS(1) ? pause : MS(1);
+}
+
+/* Whether something else than the schedule may have held the half up. */
+static bool was_held_up(const struct judge *judge, const struct journal_entry *entry, nanos from)
+{
+    const struct ledger_lane *sender = ledger_lane(judge->ledger, entry->lane);
+    const uint32_t cap = judge->facts->concurrency_max;
+    return judge->facts->shares_thread || (cap > 0 && sender->open >= cap) ||
+           ledger_calm(judge->ledger, from, entry->time) < nanos_sub(entry->time, from);
+}
+
+static void judge_pause(const struct account *account,
+                        struct judge *judge,
+                        const struct journal_entry *entry,
+                        uint32_t position)
+{
+    const struct judge_retry *schedule = &judge->facts->retry[account->budget];
+    const uint32_t failures = account->failures[account->budget];
+    const nanos pause = pause_of(schedule, failures);
+    const nanos min = at_least_1_ms(nanos_scale(pause, (struct ratio){3, 4}));
+    const nanos max = at_least_1_ms(nanos_scale(pause, (struct ratio){5, 4}));
+    const nanos seen = nanos_sub(entry->time, account->ended_at);
+    if (seen < min || (seen > max && !was_held_up(judge, entry, account->ended_at))) {
+        judge_violation(judge,
+                        position,
+                        SUBJECT_LANE,
+                        entry->lane,
+                        "request %" PRIu32 " goes %" PRIu64 " ns after failure %" PRIu32
+                        ", allowed are %" PRIu64 " to %" PRIu64 " ns",
+                        entry->request,
+                        seen,
+                        failures,
+                        min,
+                        max);
+    }
+}
+
+static void on_issued(struct retry_budget *budget,
+                      struct judge *judge,
+                      const struct journal_entry *entry,
+                      uint32_t position)
+{
+    if (!ledger_is_sink_lane(entry->lane)) {
+        return;
+    }
+    const uint64_t life = (uint64_t)entry->attempt << 16 | entry->lane;
+    struct account *account = oracle_table_at(&budget->accounts,
+                                              judge->arena,
+                                              digest_fold(digest_fold(1, life), entry->value),
+                                              sizeof(*account));
+    struct account **by_request =
+        oracle_table_at(&budget->requests, judge->arena, entry->request, sizeof(struct account *));
+    *by_request = account;
+    account->unclear = account->unclear || account->open;
+    if (account->unclear) {
+        return;
+    }
+    const uint32_t failures = account->failures[account->budget];
+    const uint32_t allowed = judge->facts->retry[account->budget].attempts_max;
+    if (failures > 0 && failures >= allowed) {
+        judge_violation(judge,
+                        position,
+                        SUBJECT_LANE,
+                        entry->lane,
+                        "request %" PRIu32 " follows %" PRIu32 " %s failures, allowed are %" PRIu32
+                        " attempts",
+                        entry->request,
+                        failures,
+                        account->budget == 0 ? "transient" : "not-found",
+                        allowed);
+    } else if (failures > 0) {
+        judge_pause(account, judge, entry, position);
+    }
+    account->request = entry->request;
+    account->open = true;
+}
+
+static void on_ended(struct retry_budget *budget, const struct journal_entry *entry)
+{
+    struct account **by_request = oracle_table_find(&budget->requests, entry->request);
+    if (by_request == NULL) {
+        return;
+    }
+    struct account *account = *by_request;
+    if (!account->open || account->request != entry->request) {
+        return;
+    }
+    account->open = false;
+    account->ended_at = entry->time;
+    const bool is_answer = entry->kind == WIRE_ANSWERED;
+    if (is_answer && (entry->code == PORT_OK || entry->code == PORT_ALREADY_EXISTS)) {
+        const bool unclear = account->unclear;
+        *account = (struct account){.unclear = unclear};
+        return;
+    }
+    account->budget = is_answer && entry->code == PORT_NOT_FOUND ? 1 : 0;
+    account->failures[account->budget]++;
+}
+
+static void
+on_entry(void *state, struct judge *judge, const struct journal_entry *entry, uint32_t position)
+{
+    if (judge->facts->retry[0].attempts_max == 0) {
+        return;
+    }
+    if (entry->kind == WIRE_ISSUED) {
+        on_issued(state, judge, entry, position);
+    } else {
+        on_ended(state, entry);
+    }
+}
+
+static const char *const mutants[] = {"m-ct-14", NULL};
+static const char *const marks[] = {NULL};
+
+const struct oracle_type oracle_retry_budget = {
+    .name = "retry-budget",
+    .sentence = "no request has more attempts than configured, and pauses follow the schedule",
+    .mutants = mutants,
+    .marks = marks,
+    .kinds = KIND(WIRE_ISSUED) | KIND(WIRE_ANSWERED) | KIND(WIRE_CANCELLED) | KIND(WIRE_DROPPED) |
+             KIND(WIRE_EXPIRED),
+    .state_size = sizeof(struct retry_budget),
+    .on_entry = on_entry,
+};

@@ -1,0 +1,60 @@
+#include "sim/oracle_table.h"
+
+#include "sinks/base/check.h"
+#include "sinks/base/digest.h"
+
+#define CAPACITY_MIN 64u
+
+/* Where the key is, or would be. */
+static uint32_t place_of(const struct oracle_table *table, uint64_t key)
+{
+    uint32_t place = (uint32_t)digest_mix(key) & (table->capacity - 1);
+    for (uint32_t tries = 0; tries < table->capacity; tries++) {
+        if (table->keys[place] == 0 || table->keys[place] == key) {
+            return place;
+        }
+        place = (place + 1) & (table->capacity - 1);
+    }
+    UNREACHABLE();
+}
+
+/* Twice the room; the old memory stays behind in the arena. */
+static void grow(struct oracle_table *table, struct arena *arena)
+{
+    const struct oracle_table old = *table;
+    CHECK(old.capacity <= UINT32_MAX / 2);
+    table->capacity = old.capacity == 0 ? CAPACITY_MIN : old.capacity * 2;
+    table->keys = arena_take_zeroed(arena, table->capacity * sizeof(table->keys[0]));
+    table->slots = arena_take_zeroed(arena, table->capacity * sizeof(table->slots[0]));
+    for (uint32_t index = 0; index < old.capacity; index++) {
+        if (old.keys[index] != 0) {
+            const uint32_t place = place_of(table, old.keys[index]);
+            table->keys[place] = old.keys[index];
+            table->slots[place] = old.slots[index];
+        }
+    }
+}
+
+void *oracle_table_at(struct oracle_table *table, struct arena *arena, uint64_t key, size_t size)
+{
+    const uint64_t used = key == 0 ? UINT64_MAX : key;
+    if (table->count * 2 >= table->capacity) {
+        grow(table, arena);
+    }
+    const uint32_t place = place_of(table, used);
+    if (table->keys[place] == 0) {
+        table->keys[place] = used;
+        table->slots[place] = arena_take_zeroed(arena, size);
+        table->count++;
+    }
+    return table->slots[place];
+}
+
+void *oracle_table_find(const struct oracle_table *table, uint64_t key)
+{
+    const uint64_t used = key == 0 ? UINT64_MAX : key;
+    if (table->capacity == 0) {
+        return NULL;
+    }
+    return table->slots[place_of(table, used)];
+}
