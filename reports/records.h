@@ -115,9 +115,9 @@ struct report_claim {
 struct report_mutant {
     const char *name;
     const char *target;
-    const char *scenario;
+    const char *scenario; /* empty: a unit test judges it */
     const char *mechanism;
-    const char *oracle;
+    const char *oracle; /* or "test:<path>" */
     bool killed;
     const char *const *killed_by;
     size_t killed_by_count;

@@ -225,13 +225,15 @@ void report_text_mutants(FILE *file, const struct report_mutant *mutants, size_t
         for (size_t k = 0; k < oracle_count; k++) {
             (void)fputc(has_killed(mutant, oracles[k]) ? 'A' + (int)k : '.', file);
         }
-        if (mutant->killed) {
+        killed += mutant->killed ? 1 : 0;
+        if (mutant->killed && mutant->scenario[0] == '\0') {
+            (void)fprintf(file, "  killed by %s\n", mutant->oracle);
+        } else if (mutant->killed) {
             (void)fprintf(file,
                           "  killed by %s in %" PRIu64 " runs, %" PRIu32 " choices\n",
                           mutant->oracle,
                           mutant->runs_to_kill,
                           mutant->deviations);
-            killed++;
         } else {
             print_line(file, "  NOT KILLED: ", mutant->why);
         }

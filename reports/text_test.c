@@ -170,18 +170,28 @@ static void the_matrix_tells_why_a_claim_is_not_as_expected(void **state)
 static void the_kill_matrix_shows_who_killed_whom(void **state)
 {
     (void)state;
+    const char *test = "test";
     const struct report_mutant mutants[] = {
         {.name = "m-1",
+         .scenario = "s",
          .oracle = "ownership",
          .killed = true,
          .killed_by = oracles,
          .killed_by_count = 2},
         {.name = "m-2",
+         .scenario = "s",
          .oracle = "contract",
          .killed = true,
          .killed_by = oracles + 2,
          .killed_by_count = 1},
-        {.name = "m-3", .oracle = "contract", .why = "it does not build"},
+        {.name = "m-3", .scenario = "s", .oracle = "contract", .why = "it does not build"},
+        {.name = "m-4",
+         .scenario = "",
+         .oracle = "test:sim/x",
+         .killed = true,
+         .killed_by = &test,
+         .killed_by_count = 1,
+         .runs_to_kill = 1},
     };
     char text[TEXT_SIZE];
     FILE *file = tmpfile();
@@ -192,7 +202,8 @@ static void the_kill_matrix_shows_who_killed_whom(void **state)
     assert_non_null(strstr(text, "AB."));
     assert_non_null(strstr(text, "..C"));
     assert_non_null(strstr(text, "NOT KILLED: it does not build"));
-    assert_non_null(strstr(text, "2 of 3 mutants killed"));
+    assert_non_null(strstr(text, "...D  killed by test:sim/x\n"));
+    assert_non_null(strstr(text, "3 of 4 mutants killed"));
 }
 
 static void metrics_stand_beside_their_reference(void **state)

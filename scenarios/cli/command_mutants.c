@@ -1,11 +1,10 @@
-/* mutants: build every planted bug, and show by which oracle it is killed. */
+/* mutants: build every planted bug, and show by which oracle, or unit test, it is killed. */
 #include "reports/text.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/files.h"
 #include "scenarios/cli/json_input.h"
-#include "scenarios/cli/mutants.h"
+#include "scenarios/cli/mutant_trial.h"
 #include "scenarios/cli/output.h"
-#include "scenarios/cli/process.h"
 #include "scenarios/cli/progress.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/summary.h"
@@ -14,19 +13,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define SAMPLE_COUNT 4
-#define WHY_SIZE     400
-
-/* What a worker says of one mutant. */
-struct slot {
-    bool ran; /* there is a JSON file */
-    char why[WHY_SIZE];
-};
+/* Of a sample, beside the canaries. */
+#define SAMPLE_SWEPT  3
+#define SAMPLE_TESTED 1
 
 struct hunt {
     struct session *session;
-    const char *source;
+    struct mutant_trial trial;
     const struct mutant **mutants;
+    const char **unfit; /* per mutant: why its unit test cannot judge, or NULL */
     struct report_mutant *records;
     size_t count;
     size_t taken;
@@ -36,102 +31,6 @@ struct hunt {
 
 /* --- in a worker ------------------------------------------------------------------------------- */
 
-static const char *path_of(struct text_pool *texts,
-                           const struct hunt *hunt,
-                           const struct mutant *mutant,
-                           const char *ending)
-{
-    return text_format(texts, "%s/build/mutants/%s%s", hunt->source, mutant->name, ending);
-}
-
-/* The last line of a log that is not empty. */
-static const char *last_line(struct text_pool *texts, const char *path)
-{
-    struct bytes log = {0};
-    if (file_read(texts, path, &log) != ERR_OK) {
-        return "(no output)";
-    }
-    while (log.size > 0 && (log.data[log.size - 1] == '\n' || log.data[log.size - 1] == ' ')) {
-        log.size--;
-    }
-    size_t start = log.size;
-    while (start > 0 && log.data[start - 1] != '\n') {
-        start--;
-    }
-    return text_copy(texts, (struct bytes){log.data + start, log.size - start});
-}
-
-static bool build(struct text_pool *texts,
-                  const struct hunt *hunt,
-                  const struct mutant *mutant,
-                  struct slot *slot)
-{
-    const char *log = path_of(texts, hunt, mutant, ".build.log");
-    const char *const words[] = {
-        text_format(texts, "%s/tools/build-mutant", hunt->source),
-        hunt->source,
-        mutant->path,
-        path_of(texts, hunt, mutant, ""),
-        NULL,
-    };
-    const int status = process_run(words, log);
-    if (status == 0) {
-        return true;
-    }
-    (void)snprintf(slot->why,
-                   sizeof slot->why,
-                   "%s: %s",
-                   status == 1   ? "the patch does not apply"
-                   : status == 2 ? "it does not build"
-                                 : "tools/build-mutant failed",
-                   last_line(texts, log));
-    return false;
-}
-
-static bool run(struct text_pool *texts,
-                const struct hunt *hunt,
-                const struct mutant *mutant,
-                struct slot *slot)
-{
-    const struct options *options = hunt->session->options;
-    const char *log = path_of(texts, hunt, mutant, ".run.log");
-    const char *words[24] = {
-        path_of(texts, hunt, mutant, "/build/release/sinkproof"),
-        "run",
-        mutant->scenario,
-        "--jobs",
-        "1",
-        "--seeds",
-        text_format(texts, "1-%" PRIu64, mutant->seeds),
-        "--stop-at",
-        mutant->oracle,
-        "--hang-after",
-        text_format(texts, "%" PRIu64 "ms", options->hang_after / NANOS_PER_MS),
-        "--json",
-        path_of(texts, hunt, mutant, ".json"),
-    };
-    size_t count = 13;
-    if (options->without_oracle != NULL) {
-        words[count++] = "--without-oracle";
-        words[count++] = options->without_oracle;
-    }
-    if (options->out != NULL) {
-        words[count++] = "--out";
-        words[count++] = text_format(texts, "%s/%s", options->out, mutant->name);
-    }
-    (void)remove(path_of(texts, hunt, mutant, ".json"));
-    const int status = process_run(words, log);
-    if (!file_exists(path_of(texts, hunt, mutant, ".json"))) {
-        (void)snprintf(slot->why,
-                       sizeof slot->why,
-                       "its run ended with status %d: %s",
-                       status,
-                       last_line(texts, log));
-        return false;
-    }
-    return true;
-}
-
 static void *start(void *context)
 {
     return context;
@@ -140,23 +39,26 @@ static void *start(void *context)
 static bool work(void *context, void *state, void *memory, uint64_t item)
 {
     const struct hunt *hunt = context;
-    struct slot *slot = memory;
+    struct mutant_outcome *outcome = memory;
     struct text_pool texts = {0};
     (void)state;
-    slot->ran = build(&texts, hunt, hunt->mutants[item], slot) &&
-                run(&texts, hunt, hunt->mutants[item], slot);
+    if (hunt->unfit[item] != NULL) {
+        (void)snprintf(outcome->why, sizeof outcome->why, "%s", hunt->unfit[item]);
+    } else {
+        mutant_try(&texts, &hunt->trial, hunt->mutants[item], outcome);
+    }
     text_pool_fini(&texts);
     return true;
 }
 
 static bool lost(void *context, void *memory, uint64_t item, enum workers_loss loss, int detail)
 {
-    struct slot *slot = memory;
+    struct mutant_outcome *outcome = memory;
     (void)context;
     (void)item;
     (void)loss;
     (void)snprintf(
-        slot->why, sizeof slot->why, "the process that builds it died (signal %d)", detail);
+        outcome->why, sizeof outcome->why, "the process that builds it died (signal %d)", detail);
     return true;
 }
 
@@ -200,11 +102,27 @@ static void read_run(struct json_input *input, struct report_mutant *record)
     }
 }
 
+/* Take over what a mutant's unit test said. */
+static void read_test(struct text_pool *texts,
+                      const struct mutant_outcome *outcome,
+                      struct report_mutant *record)
+{
+    static const char *const killers[] = {MUTANT_KILLER_TEST};
+    record->killed = outcome->fails_test;
+    if (record->killed) {
+        record->killed_by = killers;
+        record->killed_by_count = 1;
+        record->runs_to_kill = 1;
+    } else if (outcome->passes_test) {
+        record->why = text_format(texts, "%s passes", record->oracle);
+    }
+}
+
 static void take(void *context, const void *memory)
 {
     struct hunt *hunt = context;
     struct text_pool *texts = &hunt->session->texts;
-    const struct slot *slot = memory;
+    const struct mutant_outcome *outcome = memory;
     const struct mutant *mutant = hunt->mutants[hunt->taken];
     struct report_mutant *record = &hunt->records[hunt->taken];
     hunt->taken++;
@@ -214,14 +132,17 @@ static void take(void *context, const void *memory)
         .scenario = mutant->scenario,
         .mechanism = mutant->mechanism,
         .oracle = mutant->oracle,
-        .why = text_copy(texts, bytes_of_text(slot->why)),
+        .why = text_copy(texts, bytes_of_text(outcome->why)),
     };
-    if (slot->ran) {
+    if (outcome->swept) {
         struct json_input input;
-        if (json_input_open(&input, texts, path_of(texts, hunt, mutant, ".json")) == STATUS_OK) {
+        const char *path = mutant_trial_json(texts, &hunt->trial, mutant);
+        if (json_input_open(&input, texts, path) == STATUS_OK) {
             read_run(&input, record);
         }
         json_input_close(&input);
+    } else {
+        read_test(texts, outcome, record);
     }
     if (!record->killed) {
         hunt->status = status_worse(hunt->status, STATUS_BROKEN);
@@ -240,7 +161,7 @@ static enum status hunt_all(struct hunt *hunt)
     const struct options *options = hunt->session->options;
     const struct workers_options pool = {
         .jobs = options->jobs,
-        .slot_size = sizeof(struct slot),
+        .slot_size = sizeof(struct mutant_outcome),
         .count = hunt->count,
         .chunk = 1,
         .context = hunt,
@@ -273,15 +194,31 @@ static bool is_asked_for(const struct options *options, const struct mutant *mut
     return options->argument_count == 0;
 }
 
-/* Whether a mutant is in the sample: the canaries, and of the others SAMPLE_COUNT, evenly spaced in
- * their order. number is the mutant's among the others. */
-static bool is_in_sample(const struct mutant *mutant, size_t number, size_t others)
+/* Mutants are sampled by kind. */
+enum kind {
+    KIND_CANARY = 0,
+    KIND_SWEPT,
+    KIND_TESTED,
+    KIND_COUNT,
+};
+
+static enum kind kind_of(const struct mutant *mutant)
 {
-    if (mutant->is_canary || others <= SAMPLE_COUNT) {
+    return mutant->is_canary              ? KIND_CANARY
+           : mutant->test_or_null != NULL ? KIND_TESTED
+                                          : KIND_SWEPT;
+}
+
+/* Whether a mutant is in the sample: the canaries, and of the other kinds some, evenly spaced in
+ * their order. number is the mutant's among its kind. */
+static bool is_in_sample(enum kind kind, size_t number, size_t count)
+{
+    const size_t wanted = kind == KIND_TESTED ? SAMPLE_TESTED : SAMPLE_SWEPT;
+    if (kind == KIND_CANARY || count <= wanted) {
         return true;
     }
-    for (size_t k = 0; k < SAMPLE_COUNT; k++) {
-        if (number == k * others / SAMPLE_COUNT) {
+    for (size_t k = 0; k < wanted; k++) {
+        if (number == k * count / wanted) {
             return true;
         }
     }
@@ -303,16 +240,17 @@ static enum status choose(struct hunt *hunt, const struct mutant *all, size_t co
 {
     const struct options *options = hunt->session->options;
     const bool sample = option_is_given(options, OPTION_BIT(SAMPLE));
-    size_t others = 0;
-    size_t number = 0;
+    size_t counts[KIND_COUNT] = {0};
+    size_t numbers[KIND_COUNT] = {0};
     size_t chosen = 0;
     for (size_t i = 0; i < count; i++) {
-        others += all[i].is_canary ? 0 : 1;
+        counts[kind_of(&all[i])]++;
     }
     for (size_t i = 0; i < count; i++) {
+        const enum kind kind = kind_of(&all[i]);
+        const size_t number = numbers[kind]++;
         const bool taken =
-            is_asked_for(options, &all[i]) && (!sample || is_in_sample(&all[i], number, others));
-        number += all[i].is_canary ? 0 : 1;
+            is_asked_for(options, &all[i]) && (!sample || is_in_sample(kind, number, counts[kind]));
         if (taken && chosen++ % options->shard.count == options->shard.index - 1) {
             hunt->mutants[hunt->count++] = &all[i];
         }
@@ -333,17 +271,18 @@ static enum status choose(struct hunt *hunt, const struct mutant *all, size_t co
 static enum status find_source(struct hunt *hunt)
 {
     struct session *session = hunt->session;
-    hunt->source = session->options->source != NULL ? session->options->source
-                                                    : source_folder(&session->texts);
-    if (hunt->source == NULL ||
-        !file_exists(text_format(&session->texts, "%s/tools/build-mutant", hunt->source))) {
+    hunt->trial.source = session->options->source != NULL ? session->options->source
+                                                          : source_folder(&session->texts);
+    if (hunt->trial.source == NULL ||
+        !file_exists(text_format(&session->texts, "%s/tools/build-mutant", hunt->trial.source))) {
         complain("mutants: no source tree at \"%s\"; wanted: --source DIR, a tree with "
                  "tools/build-mutant",
-                 hunt->source != NULL ? hunt->source : "");
+                 hunt->trial.source != NULL ? hunt->trial.source : "");
         return STATUS_USAGE;
     }
-    if (folder_make(text_format(&session->texts, "%s/build/mutants", hunt->source)) != ERR_OK) {
-        complain("mutants: %s/build/mutants: cannot be made", hunt->source);
+    if (folder_make(text_format(&session->texts, "%s/build/mutants", hunt->trial.source)) !=
+        ERR_OK) {
+        complain("mutants: %s/build/mutants: cannot be made", hunt->trial.source);
         return STATUS_USAGE;
     }
     return STATUS_OK;
@@ -358,12 +297,17 @@ static enum status prepare(struct hunt *hunt)
         status = find_source(hunt);
     }
     if (status == STATUS_OK) {
-        status = mutants_read(&hunt->session->texts, hunt->source, &all, &count);
+        status = mutants_read(&hunt->session->texts, hunt->trial.source, &all, &count);
     }
     if (status == STATUS_OK) {
         hunt->mutants = text_memory(&hunt->session->texts, count + 1, sizeof(void *));
         hunt->records = text_memory(&hunt->session->texts, count + 1, sizeof *hunt->records);
+        hunt->unfit = text_memory(&hunt->session->texts, count + 1, sizeof *hunt->unfit);
         status = choose(hunt, all, count);
+    }
+    if (status == STATUS_OK) {
+        status = mutant_tests_prepare(
+            &hunt->session->texts, &hunt->trial, hunt->mutants, hunt->count, hunt->unfit);
     }
     return status;
 }
@@ -371,7 +315,7 @@ static enum status prepare(struct hunt *hunt)
 enum status command_mutants(const struct options *options)
 {
     struct session session;
-    struct hunt hunt = {.session = &session};
+    struct hunt hunt = {.session = &session, .trial = {.options = options}};
     enum status status = session_open(&session, options);
     if (status == STATUS_OK) {
         status = prepare(&hunt);

@@ -49,6 +49,8 @@ static bool take_line(struct text_pool *texts, struct bytes line, struct mutant 
         mutant->scenario = value;
     } else if (strcmp(key, "oracle") == 0) {
         mutant->oracle = value;
+    } else if (strcmp(key, "test") == 0) {
+        mutant->test_or_null = value;
     } else if (strcmp(key, "target") == 0) {
         mutant->target = value;
     } else if (strcmp(key, "seeds") == 0) {
@@ -56,6 +58,37 @@ static bool take_line(struct text_pool *texts, struct bytes line, struct mutant 
                mutant->seeds <= SEEDS_MAX;
     }
     return true;
+}
+
+static enum err
+reject(const struct mutant *mutant, const char *what, char message[MUTANT_MESSAGE_SIZE])
+{
+    (void)snprintf(message, MUTANT_MESSAGE_SIZE, "%s: %s", mutant->path, what);
+    return ERR_INVALID;
+}
+
+static bool is_empty(const char *text_or_null)
+{
+    return text_or_null == NULL || text_or_null[0] == '\0';
+}
+
+/* A unit test stands in the place of scenario and oracle. */
+static enum err
+take_test(struct text_pool *texts, struct mutant *mutant, char message[MUTANT_MESSAGE_SIZE])
+{
+    if (mutant->scenario != NULL || mutant->oracle != NULL) {
+        return reject(
+            mutant, "test: allowed: a test, or a scenario and an oracle, not both", message);
+    }
+    if (strchr(mutant->test_or_null, '/') == NULL) {
+        return reject(mutant,
+                      "test: allowed: the path of a module that has a unit test, as in "
+                      "sim/oracle_excuse",
+                      message);
+    }
+    mutant->scenario = "";
+    mutant->oracle = text_format(texts, "test:%s", mutant->test_or_null);
+    return ERR_OK;
 }
 
 enum err mutant_parse(struct text_pool *texts,
@@ -70,30 +103,21 @@ enum err mutant_parse(struct text_pool *texts,
         line.data++;
         line.size--;
         if (!take_line(texts, trimmed(line), mutant)) {
-            (void)snprintf(message,
-                           MUTANT_MESSAGE_SIZE,
-                           "%s: seeds: allowed: a number from 1 to 2^32",
-                           mutant->path);
-            return ERR_INVALID;
+            return reject(mutant, "seeds: allowed: a number from 1 to 2^32", message);
         }
     }
-    const struct {
-        const char *key;
-        const char *value;
-    } needed[] = {
-        {"mechanism", mutant->mechanism},
-        {"scenario", mutant->scenario},
-        {"oracle", mutant->oracle},
-    };
-    for (size_t i = 0; i < ARRAY_COUNT(needed); i++) {
-        if (needed[i].value == NULL || needed[i].value[0] == '\0') {
-            (void)snprintf(message,
-                           MUTANT_MESSAGE_SIZE,
-                           "%s: its first lines lack \"# %s: ...\"",
-                           mutant->path,
-                           needed[i].key);
-            return ERR_INVALID;
-        }
+    if (is_empty(mutant->mechanism)) {
+        return reject(mutant, "its first lines lack \"# mechanism: ...\"", message);
+    }
+    if (mutant->test_or_null != NULL) {
+        return take_test(texts, mutant, message);
+    }
+    if (is_empty(mutant->scenario)) {
+        return reject(
+            mutant, "its first lines lack \"# scenario: ...\" or \"# test: ...\"", message);
+    }
+    if (is_empty(mutant->oracle)) {
+        return reject(mutant, "its first lines lack \"# oracle: ...\"", message);
     }
     return ERR_OK;
 }
@@ -166,9 +190,7 @@ mutants_read(struct text_pool *texts, const char *source, struct mutant **mutant
     const size_t folder_count = folder_names(texts, root, &folders);
     enum status status = STATUS_OK;
     for (size_t i = 0; i < folder_count && status == STATUS_OK; i++) {
-        if (strchr(folders[i], '.') == NULL) {
-            status = gather_folder(&gathering, root, folders[i]);
-        }
+        status = gather_folder(&gathering, root, folders[i]);
     }
     *count = gathering.count;
     *mutants = text_memory(texts, gathering.count + 1, sizeof **mutants);
@@ -192,12 +214,15 @@ enum status mutants_list(const struct options *options)
         status = mutants_read(&texts, source, &mutants, &count);
     }
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        (void)printf("%-44s %s, killed by %s in %s: %s\n",
-                     mutants[i].name,
-                     mutants[i].target,
-                     mutants[i].oracle,
-                     mutants[i].scenario,
-                     mutants[i].mechanism);
+        const struct mutant *mutant = &mutants[i];
+        const bool has_test = mutant->test_or_null != NULL;
+        (void)printf("%-44s %s, killed by %s%s%s: %s\n",
+                     mutant->name,
+                     mutant->target,
+                     mutant->oracle,
+                     has_test ? "" : " in ",
+                     mutant->scenario,
+                     mutant->mechanism);
     }
     text_pool_fini(&texts);
     return status;

@@ -1,5 +1,11 @@
 /* Planted bugs: patches under scenarios/mutants/<folder>/<name>.patch, whose first lines
- * "# key: value" say what they are. */
+ * "# key: value" say what they are:
+ *
+ *   mechanism  what the bug does
+ *   scenario   where it shows, as a word of `run`;  oracle: who must see it;  seeds: its budget
+ *   test       or, in the place of these three, the unit test that must fail: sim/oracle_excuse
+ *   target     the part it is planted in; default: the folder
+ */
 #ifndef SCENARIOS_CLI_MUTANTS_H
 #define SCENARIOS_CLI_MUTANTS_H
 
@@ -12,14 +18,16 @@
 
 #define MUTANT_BUDGET_DEFAULT 2000u
 #define MUTANT_MESSAGE_SIZE   400
+#define MUTANT_KILLER_TEST    "test" /* in killed_by of a mutant that its unit test killed */
 
 struct mutant {
     const char *name; /* of the file, without .patch */
     const char *path;
     const char *target; /* default: the folder */
     const char *mechanism;
-    const char *scenario;
-    const char *oracle;
+    const char *scenario; /* empty if there is a test */
+    const char *oracle;   /* "test:<path>" if there is a test */
+    const char *test_or_null;
     uint64_t seeds; /* budget */
     bool is_canary;
 };

@@ -28,6 +28,22 @@ static void a_header_is_read(void **state)
     text_pool_fini(&texts);
 }
 
+static void a_unit_test_takes_the_place_of_scenario_and_oracle(void **state)
+{
+    (void)state;
+    struct text_pool texts = {0};
+    struct mutant mutant = {.path = "p", .target = "oracles"};
+    char message[MUTANT_MESSAGE_SIZE];
+    const struct bytes patch = BYTES_LITERAL("# mechanism: forgets a thing\n"
+                                             "# test: sim/oracle_excuse\n"
+                                             "--- a/x\n");
+    assert_int_equal(mutant_parse(&texts, patch, &mutant, message), ERR_OK);
+    assert_string_equal(mutant.test_or_null, "sim/oracle_excuse");
+    assert_string_equal(mutant.scenario, "");
+    assert_string_equal(mutant.oracle, "test:sim/oracle_excuse");
+    text_pool_fini(&texts);
+}
+
 static void what_a_header_lacks_is_named(void **state)
 {
     (void)state;
@@ -39,6 +55,11 @@ static void what_a_header_lacks_is_named(void **state)
         {"# mechanism: m\n# scenario: s\n", "oracle"},
         {"# mechanism: m\n# oracle: o\n", "scenario"},
         {"# mechanism:\n# scenario: s\n# oracle: o\n", "mechanism"},
+        {"# mechanism: m\n# test: t/t\n# scenario: s\n", "not both"},
+        {"# mechanism: m\n# test: t/t\n# oracle: o\n", "not both"},
+        {"# mechanism: m\n# test: no_path\n", "test: "},
+        {"# mechanism: m\n# test:\n", "test: "},
+        {"# test: t/t\n", "mechanism"},
         {"# seeds: many\n", "seeds"},
         {"# seeds: 0\n", "seeds"},
     };
@@ -54,4 +75,7 @@ static void what_a_header_lacks_is_named(void **state)
     }
 }
 
-TEST_MAIN(mutants, TEST(a_header_is_read), TEST(what_a_header_lacks_is_named))
+TEST_MAIN(mutants,
+          TEST(a_header_is_read),
+          TEST(a_unit_test_takes_the_place_of_scenario_and_oracle),
+          TEST(what_a_header_lacks_is_named))

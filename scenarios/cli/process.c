@@ -10,21 +10,24 @@
 #include <unistd.h>
 
 #define NOT_STARTED 127
-#define WORDS_MAX   32
 #define OUTPUT_MAX  ((size_t)64 << 20)
 
 /* execvp does not promise to leave the words alone. */
 struct words {
     struct text_pool texts;
-    char *copies[WORDS_MAX];
+    char **copies; /* NULL-terminated */
 };
 
 static void words_copy(struct words *copied, const char *const *words)
 {
+    size_t count = 0;
     *copied = (struct words){0};
     CHECK(words[0] != NULL);
-    for (size_t i = 0; words[i] != NULL; i++) {
-        CHECK(i + 1 < WORDS_MAX);
+    while (words[count] != NULL) {
+        count++;
+    }
+    copied->copies = text_memory(&copied->texts, count + 1, sizeof *copied->copies);
+    for (size_t i = 0; i < count; i++) {
         copied->copies[i] = text_copy(&copied->texts, bytes_of_text(words[i]));
     }
 }
