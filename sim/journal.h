@@ -110,8 +110,8 @@ enum stop_cause {
     STOP_CAUSE_SINK,       /* a half failed */
     STOP_CAUSE_CHECKPOINT, /* checkpoint failure not tolerated */
     STOP_CAUSE_RESCALE,    /* stopped for another parallelism or restore point */
-    STOP_CAUSE_FINISHED,  /* a stop-with-savepoint reached its end */
-    STOP_CAUSE_SAVEPOINT, /* a stop-with-savepoint did not reach its end */
+    STOP_CAUSE_FINISHED,   /* a stop-with-savepoint reached its end */
+    STOP_CAUSE_SAVEPOINT,  /* a stop-with-savepoint did not reach its end */
 };
 
 enum abort_cause {

@@ -154,10 +154,10 @@ static void every_outcome_of_the_engine_is_reached(void **state)
         toy.config.job.sources = 4;
         toy.config.job.chained = seed % 2 == 0;
         toy.config.job.record_burst = 3;
-        toy.config.job.savepoint = (struct job_savepoint){
-            .at = seed % 3 == 0 ? JOB_SAVEPOINT_NEVER : JOB_SAVEPOINT_DRAWN,
-            .kind = seed % 3 == 1 ? JOB_SAVEPOINT_ONLY : JOB_SAVEPOINT_STOP,
-            .failure = JOB_SAVEPOINT_FAILURE_DRAWN};
+        toy.config.job.savepoint =
+            (struct job_savepoint){.at = seed % 3 == 0 ? JOB_SAVEPOINT_NEVER : JOB_SAVEPOINT_DRAWN,
+                                   .kind = seed % 3 == 1 ? JOB_SAVEPOINT_ONLY : JOB_SAVEPOINT_STOP,
+                                   .failure = JOB_SAVEPOINT_FAILURE_DRAWN};
         toy_run_seed(&toy, seed);
         count_taken();
     }
