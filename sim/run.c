@@ -355,6 +355,29 @@ static enum run_verdict verdict_of(const struct run *run, const struct result *r
     return vacuous ? RUN_VACUOUS : RUN_OK;
 }
 
+/* Which limit ended the run, by the key of a scenario where one sets it. */
+static void say_limit(const struct run *run, struct result *result)
+{
+    struct byte_writer writer;
+    byte_writer_init(&writer, (uint8_t *)result->message, sizeof(result->message) - 1);
+    if (arena_is_over(run->world.arena)) {
+        byte_writer_text(&writer, "memory is used up: budgets.arena_bytes is ");
+        byte_writer_decimal(&writer, run->world.arena->soft_cap);
+    } else if (run->choice.over_cap) {
+        byte_writer_text(&writer, "the tape is full: choices allowed are ");
+        byte_writer_decimal(&writer, run->choice.options.tape_cap);
+    } else if (sched_is_over(&run->sched)) {
+        byte_writer_text(&writer, "too many events are pending");
+    } else {
+        byte_writer_text(&writer, "events are used up: budgets.events is ");
+        byte_writer_decimal(&writer, run->events_max);
+    }
+    byte_writer_text(&writer, ", reached after event ");
+    byte_writer_decimal(&writer, run->sched.stepped);
+    CHECK(!writer.overflowed);
+    result->message[writer.size] = '\0';
+}
+
 static void fill_result(struct run *run, enum run_end end, struct result *result)
 {
     result->end = (uint8_t)end;
@@ -369,6 +392,9 @@ static void fill_result(struct run *run, enum run_end end, struct result *result
     result->crash_points_seen = run->crash_points_seen;
     result->arena_bytes = narrow_u32(run->world.arena->used);
     result->message[0] = '\0';
+    if (end == RUN_END_LIMIT) {
+        say_limit(run, result);
+    }
     copy_findings(&run->judge, result);
     copy_tape(&run->choice, result);
     result->digest = digest_of(run);

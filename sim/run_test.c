@@ -225,16 +225,20 @@ static void a_used_up_limit_is_a_verdict(void **state)
     assert_int_equal(toy.result.verdict, RUN_LIMIT);
     assert_int_equal(toy.result.end, RUN_END_LIMIT);
     assert_int_equal(toy.result.events, 100);
+    assert_string_equal(toy.result.message,
+                        "events are used up: budgets.events is 100, reached after event 100");
 
     toy_init(&toy, TOY_STAGED, 500, 1);
     toy.config.arena_soft_cap = 128 << 10;
     toy_run(&toy);
     assert_int_equal(toy.result.verdict, RUN_LIMIT);
+    assert_non_null(strstr(toy.result.message, "budgets.arena_bytes is 131072"));
 
     prepare_any(1);
     toy.request.choice.tape_cap = 5;
     toy_run_seed(&toy, 1);
     assert_int_equal(toy.result.verdict, RUN_LIMIT);
+    assert_non_null(strstr(toy.result.message, "the tape is full: choices allowed are 5"));
 }
 
 /* Goal: at a limit nothing that was not violated counts as judged. */

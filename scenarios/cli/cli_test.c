@@ -267,6 +267,24 @@ static void a_damaged_scenario_is_status_2(void **state)
     assert_one_line_with(shell, parts);
 }
 
+/* Goal: who sets a limit too low is told which, and no verdict is made up. */
+static void a_limit_is_status_4_and_one_line_that_names_it(void **state)
+{
+    struct shell *shell = *state;
+    write_content(shell,
+                  "low.json",
+                  "{\"schema\": 1, \"budgets\": {\"arena_bytes\": 65536},\n"
+                  "\"sink\": {\"type\": \"cloudtasks-exactly-once\", \"options\":\n"
+                  "{\"queue\": \"projects/p/locations/l/queues/q\"}},\n"
+                  "\"models\": [{\"type\": \"cloudtasks\"}], \"workload\": {\"records\": 8}}\n");
+    assert_status(shell, "run @low.json --seeds 1-20", 4);
+    assert_non_null(strstr(shell->output,
+                           "\n  a limit ended 20 runs: seed 1: memory is used up: "
+                           "budgets.arena_bytes is 65536, reached after event "));
+    assert_status(shell, "replay @low.json --seed 1", 4);
+    assert_non_null(strstr(shell->output, "\n  memory is used up: budgets.arena_bytes is 65536"));
+}
+
 static void a_seed_replays_shrinks_and_its_tape_replays(void **state)
 {
     struct shell *shell = *state;
@@ -364,6 +382,7 @@ TEST_MAIN(cli,
           RUN_TEST(shards_merge_to_the_whole),
           RUN_TEST(a_damaged_file_of_results_is_status_2),
           RUN_TEST(a_damaged_scenario_is_status_2),
+          RUN_TEST(a_limit_is_status_4_and_one_line_that_names_it),
           RUN_TEST(a_seed_replays_shrinks_and_its_tape_replays),
           RUN_TEST(a_tape_that_was_cut_is_status_2),
           RUN_TEST(a_tape_that_no_run_follows_fails_when_strict),

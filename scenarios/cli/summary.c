@@ -138,10 +138,7 @@ uint64_t summary_add(struct summary *summary,
         summary->vacuous++;
         break;
     case RUN_LIMIT:
-        count_limit(summary,
-                    seed,
-                    result->message[0] != '\0' ? result->message
-                                               : "memory, events or tape used up");
+        count_limit(summary, seed, result->message);
         break;
     case RUN_REFUSED:
         summary->refused++;
