@@ -317,7 +317,7 @@ static void services_number_their_methods_in_order(void **state)
             }
         }
     }
-    assert_int_equal(cloudtasks_service.method_count, 11);
+    assert_int_equal(cloudtasks_service.method_count, 13);
     assert_null(cloudtasks_delete_task_method.response);
 }
 
