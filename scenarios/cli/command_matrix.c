@@ -144,6 +144,7 @@ static const struct report_violation *first_violation(struct trial *trial,
         .word = word,
         .oracles = oracles,
         .last_seed = UINT64_MAX,
+        .any_record = trial->record->expected == REPORT_FAILS,
     };
     const enum status one =
         failures_collect(trial->session, &failures, &trial->sweep->summary, &trial->run);
@@ -169,8 +170,7 @@ static void set_witness(struct trial *trial, const struct report_violation *viol
     record->has_witness = true;
     record->witness_tape = violation->tape;
     record->witness_deviations = violation->deviations;
-    record->witness_message =
-        text_format(&trial->session->texts, "%s: %s", violation->subject, violation->message);
+    record->witness_message = violation->message; /* shrinking may have come to another record */
 }
 
 /* --- holds ------------------------------------------------------------------------------------- */

@@ -123,12 +123,14 @@ static bool takes_its_process(const struct summary_finding *finding)
     return finding->oracle == SUMMARY_ORACLE_CRASH || finding->oracle == SUMMARY_ORACLE_HANG;
 }
 
-static struct culprit culprit_of(const struct summary_finding *finding)
+static struct culprit culprit_of(const struct examination *examination)
 {
+    const struct summary_finding *finding = examination->finding;
     return (struct culprit){
         .oracle = finding->oracle,
         .subject_kind = finding->subject_kind,
-        .subject = finding->subject,
+        .subject =
+            examination->collector->options->any_record ? CULPRIT_ANY_RECORD : finding->subject,
     };
 }
 
@@ -137,7 +139,7 @@ static bool show(const struct examination *examination, const struct run_request
 {
     const struct summary_finding *finding = examination->finding;
     const nanos hang_after = examination->collector->session->options->hang_after;
-    const struct culprit culprit = culprit_of(finding);
+    const struct culprit culprit = culprit_of(examination);
     if (takes_its_process(finding)) {
         int detail = 0;
         const enum reproducer_end end =
@@ -173,7 +175,7 @@ static void write_slot_tape(const struct examination *examination, const struct 
 static void explain(const struct examination *examination)
 {
     struct slot *slot = examination->slot;
-    const struct culprit culprit = culprit_of(examination->finding);
+    const struct culprit culprit = culprit_of(examination);
     const struct finding *found =
         culprit_find(&culprit, reproducer_result(examination->reproducer));
     const struct world *world = reproducer_world(examination->reproducer);
@@ -278,7 +280,7 @@ static bool write_files(const struct examination *examination)
 static void shrink(const struct examination *examination, struct tape *tape)
 {
     const struct summary_finding *finding = examination->finding;
-    const struct culprit culprit = culprit_of(finding);
+    const struct culprit culprit = culprit_of(examination);
     const struct shrink_limits limits = {
         .attempts =
             finding->oracle == SUMMARY_ORACLE_CRASH ? FAILURE_CRASH_ATTEMPTS : FAILURE_ATTEMPTS,

@@ -17,6 +17,7 @@ struct failures_options {
     uint64_t oracles;   /* only findings of these */
     uint64_t last_seed; /* only seeds up to it */
     bool brief;         /* shrink, but keep no files */
+    bool any_record;    /* shrink to whatever record the same oracle finds: a witness */
 };
 
 /* Fill run->violations, sorted by seed: STATUS_OK; STATUS_NONDETERMINISM when a run did not come

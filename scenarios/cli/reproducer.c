@@ -257,8 +257,9 @@ const struct finding *culprit_find(const struct culprit *culprit, const struct r
         const struct result_finding *found = &result->findings[i];
         const bool same_kind = found->oracle == culprit->oracle &&
                                found->finding.subject_kind == culprit->subject_kind;
-        if (same_kind && (culprit->subject_kind != SUBJECT_RECORD ||
-                          found->finding.subject == culprit->subject)) {
+        if (same_kind &&
+            (culprit->subject_kind != SUBJECT_RECORD || culprit->subject == CULPRIT_ANY_RECORD ||
+             found->finding.subject == culprit->subject)) {
             return &found->finding;
         }
     }

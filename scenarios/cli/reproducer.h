@@ -50,6 +50,8 @@ void reproducer_describe(const struct reproducer *reproducer,
                          uint32_t position,
                          struct byte_writer *writer);
 
+#define CULPRIT_ANY_RECORD UINT64_C(0) /* no record has this number */
+
 /* What a run is to break again while its tape is made smaller. */
 struct culprit {
     uint8_t oracle; /* index into oracle_types, or SUMMARY_ORACLE_CRASH */
