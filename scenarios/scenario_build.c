@@ -22,19 +22,61 @@ build_reject(const struct build *build, const char *path, const char *seen, cons
 
 /* --- sink and models ----------------------------------------------------------------------------- */
 
+/* A sink of the catalogue by name. ERR_OK, ERR_INVALID. */
+static enum err look_up_sink(struct build *build,
+                             const char *path,
+                             struct bytes name,
+                             const struct sink_type **sink)
+{
+    *sink = catalogue_sink(name);
+    if (*sink != NULL) {
+        return ERR_OK;
+    }
+    char allowed[256] = "";
+    for (size_t i = 0; i < catalogue_sink_count; i++) {
+        reader_add_name(allowed, sizeof(allowed), catalogue_sinks[i]->name);
+    }
+    return build_reject(build, path, (const char *)name.data, allowed);
+}
+
+/* The sink that a restore may bring, if there is one. */
+static enum err find_next_sink(struct build *build)
+{
+    struct job_config *job = &build->config->job;
+    const struct bytes name = build_value_of(build, FIELD_NEXT_SINK_TYPE)->text;
+    if (name.size == 0) {
+        return ERR_OK;
+    }
+    const struct sink_type *sink = NULL;
+    const enum err err = look_up_sink(build, "engine.next_sink.type", name, &sink);
+    if (err != ERR_OK) {
+        return err;
+    }
+    if (sink->service != job->sink->service) {
+        return build_reject(build,
+                            "engine.next_sink.type",
+                            (const char *)name.data,
+                            "a sink of the service that the first one writes to");
+    }
+    job->next_sink_or_null = sink;
+    build->config->facts.next_staged = sink->committer_or_null != NULL;
+    const struct option_table table = {sink->name, sink->options, sink->option_count};
+    return options_read(build->reader,
+                        "engine.next_sink.options",
+                        &table,
+                        build_value_of(build, FIELD_NEXT_SINK_OPTIONS)->json,
+                        &job->next_options);
+}
+
 static enum err find_sink(struct build *build)
 {
     const struct bytes name = build_value_of(build, FIELD_SINK_TYPE)->text;
     const struct sink_type *sink = build->options->sink_or_null;
     if (sink == NULL) {
-        sink = catalogue_sink(name);
-    }
-    if (sink == NULL) {
-        char allowed[256] = "";
-        for (size_t i = 0; i < catalogue_sink_count; i++) {
-            reader_add_name(allowed, sizeof(allowed), catalogue_sinks[i]->name);
+        const enum err err = look_up_sink(build, "sink.type", name, &sink);
+        if (err != ERR_OK) {
+            return err;
         }
-        return build_reject(build, "sink.type", (const char *)name.data, allowed);
     }
     build->config->job.sink = sink;
     const struct option_table table = {sink->name, sink->options, sink->option_count};
@@ -364,6 +406,10 @@ static enum err build_engine(struct build *build)
     build_job_facts(build);
     build_checkpoints(build);
     build_savepoint(build);
+    job->stateless_restores = (uint8_t)build_number(build, FIELD_ENGINE_STATELESS);
+    job->allow_non_restored = build_flag(build, FIELD_ENGINE_ALLOW_NON_RESTORED);
+    job->source_keeps = (uint8_t)build_number(build, FIELD_SOURCE_KEEPS);
+    job->source_retention = build_number(build, FIELD_SOURCE_RETENTION);
     return build_rescale(build);
 }
 
@@ -406,6 +452,7 @@ enum err scenario_build(struct reader *reader,
 {
     static enum err (*const steps[])(struct build *) = {
         find_sink,
+        find_next_sink,
         read_models,
         make_records,
         build_engine,

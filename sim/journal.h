@@ -22,7 +22,8 @@ typedef uint32_t record_id;
 enum journal_kind {
     JOURNAL_NONE = 0,
     /* host: the job */
-    HOST_JOB_STARTED,  /* attempt; checkpoint = restored one or 0; a = restore kind */
+    HOST_JOB_STARTED,  /* attempt; checkpoint = restored one or 0; a = parallelism; b = enum
+                           start_from, with START_NEXT_SINK from the second sink's first start on */
     HOST_JOB_STOPPED,  /* attempt; a life is over: code = enum stop_cause; a = sink_reason */
     HOST_JOB_FAILED,   /* terminal: no restart any more; a = sink_reason */
     HOST_JOB_FINISHED, /* bounded input is through and committed */
@@ -83,6 +84,9 @@ enum journal_kind {
     WORLD_HIDDEN,   /* no longer visible to reader class code */
     WORLD_CHANGED,  /* something outside the job changed a resource: code = model's cause */
     WORLD_REFUSED,  /* request had no effect: code = port code */
+    /* host: what a start leaves behind; lane = committer, source */
+    HOST_NOT_RESTORED, /* identity of the latest checkpoint, value, record: nobody takes it */
+    HOST_RECORD_GONE,  /* record was to be read again, and the source no longer has it */
     JOURNAL_KIND_COUNT,
 };
 
@@ -112,6 +116,16 @@ enum stop_cause {
     STOP_CAUSE_RESCALE,    /* stopped for another parallelism or restore point */
     STOP_CAUSE_FINISHED,   /* a stop-with-savepoint reached its end */
     STOP_CAUSE_SAVEPOINT,  /* a stop-with-savepoint did not reach its end */
+};
+
+/* What a start goes on from. */
+enum start_from {
+    START_LATEST = 0,
+    START_OLDER,           /* an older retained checkpoint */
+    START_SAVEPOINT,       /* a stop-with-savepoint */
+    START_BEGINNING,       /* no state, the source from its beginning */
+    START_OWN_POSITION,    /* no state, the source from the position that it committed itself */
+    START_NEXT_SINK = 256, /* flag: the job runs its second sink */
 };
 
 enum abort_cause {

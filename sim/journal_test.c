@@ -169,9 +169,10 @@ static void names_are_unique_and_say_their_family(void **state)
     (void)state;
     for (uint32_t kind = HOST_JOB_STARTED; kind < JOURNAL_KIND_COUNT; kind++) {
         const char *name = journal_kind_name(kind);
-        const char *family = kind >= WORLD_CREATED ? "world_"
-                             : kind >= WIRE_ISSUED ? "wire_"
-                                                   : "host_";
+        const char *family = kind >= HOST_NOT_RESTORED ? "host_"
+                             : kind >= WORLD_CREATED   ? "world_"
+                             : kind >= WIRE_ISSUED     ? "wire_"
+                                                       : "host_";
         assert_int_equal(strncmp(name, family, strlen(family)), 0);
         for (uint32_t other = 0; other < kind; other++) {
             assert_string_not_equal(name, journal_kind_name(other));

@@ -47,6 +47,7 @@ struct judge_retry {
  * itself. All from scenario and option tables, before the run. */
 struct judge_facts {
     bool staged;                  /* the sink has a committer */
+    bool next_staged;             /* and so has the second one that a restart may bring */
     uint8_t guarantee;            /* enum sink_guarantee: what it declares */
     uint8_t policy;               /* enum sink_policy_kind */
     bool keyed;                   /* identities derive from the record */

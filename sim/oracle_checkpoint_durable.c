@@ -30,7 +30,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 {
     (void)state;
     const struct ledger *ledger = judge->ledger;
-    if (judge->facts->staged && ledger->batches) {
+    if (ledger_is_staged(ledger, 0) && ledger->batches) {
         judge_inconclusive(judge, position, "envelopes stage several records");
         return;
     }
@@ -41,7 +41,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
         if (outcome == OUTCOME_SKIPPED || outcome == OUTCOME_DROPPED) {
             continue;
         }
-        const bool by_state = judge->facts->staged && !judge->facts->at_destination;
+        const bool by_state = ledger_is_staged(ledger, 0) && !judge->facts->at_destination;
         const bool durable =
             by_state ? is_held(ledger, record, entry->checkpoint) : kin->stored >= kin->owed;
         if (!durable) {

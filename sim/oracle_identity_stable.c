@@ -30,7 +30,8 @@ static void on_issued(struct judge *judge, const struct journal_entry *entry, ui
     }
     if (identity->sent_value != entry->value) {
         report(judge, position, entry->identity, "is sent with other bytes than before");
-    } else if (judge->facts->staged && judge->ledger->envelope_or_null == NULL) {
+    } else if (ledger_is_staged(judge->ledger, entry->attempt) &&
+               judge->ledger->envelope_or_null == NULL) {
         report(judge, position, entry->identity, "is sent and no staging explains its identity");
     }
 }

@@ -152,6 +152,13 @@ struct ledger_lane *ledger_lane(struct ledger *ledger, lane who)
     return &ledger->lanes[lane_kind_of(who)][index];
 }
 
+bool ledger_is_staged(const struct ledger *ledger, uint16_t attempt)
+{
+    const uint16_t of = attempt == 0 ? ledger->attempt : attempt;
+    const bool is_next = ledger->next_sink != 0 && of >= ledger->next_sink;
+    return is_next ? ledger->facts->next_staged : ledger->facts->staged;
+}
+
 bool ledger_is_sink_lane(lane who)
 {
     const enum lane_kind kind = lane_kind_of(who);
@@ -219,6 +226,9 @@ NOINLINE static void note_started(struct ledger *ledger, const struct journal_en
         ledger->covered_to[split] = to;
     }
     ledger->saw |= ledger->batch_count > 0 ? SAW_ROLLED_BACK : 0;
+    if ((entry->b & START_NEXT_SINK) != 0 && ledger->next_sink == 0) {
+        ledger->next_sink = entry->attempt;
+    }
     if (checkpoint != NULL) {
         ledger_expect_restored(ledger, checkpoint);
     }
@@ -516,6 +526,10 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
         ledger_name_identity(ledger, entry->identity);
         ledger_note_restored(ledger, entry);
         return;
+    case HOST_NOT_RESTORED:
+        ledger_name_identity(ledger, entry->identity);
+        ledger_note_not_restored(ledger, entry);
+        return;
     case HOST_COMMIT_REQUEST:
         ledger_name_identity(ledger, entry->identity);
         ledger_note_commit_request(ledger, entry);
@@ -544,6 +558,7 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
     case HOST_JOB_STOPPED:
     case HOST_JOB_FINISHED:
     case HOST_CONTRACT:
+    case HOST_RECORD_GONE:
     case HOST_CHECKPOINT_ABORTED:
     case HOST_NOTICE:
     case HOST_NOTICE_LOST:

@@ -193,6 +193,7 @@ struct ledger {
     uint32_t expected;      /* envelopes that this attempt must restore and has not yet */
     uint32_t saw;           /* bits of enum ledger_saw */
     bool batches;           /* an envelope stages several records */
+    uint16_t next_sink;     /* attempt from which on the second sink runs; 0 none */
     bool failed;            /* the job stands in a terminal error */
     uint8_t failed_reason;  /* enum sink_reason */
     nanos failed_at;
@@ -245,6 +246,9 @@ const struct ledger_envelope *ledger_envelope(const struct ledger *ledger, recor
 
 /* Whether an envelope has a place in the running attempt. */
 bool ledger_is_live(const struct ledger *ledger, const struct ledger_envelope *envelope);
+
+/* Whether the sink that runs in an attempt is a staged one; 0 is the running attempt. */
+bool ledger_is_staged(const struct ledger *ledger, uint16_t attempt);
 
 /* Whether this attempt may send the envelope. */
 bool ledger_is_granted(const struct ledger_envelope *envelope, uint16_t attempt);

@@ -269,6 +269,18 @@ void ledger_note_restored(struct ledger *ledger, const struct journal_entry *ent
     put(ledger, envelope, PLACE_COMMITTER);
 }
 
+/* Left behind by an operator's order: nobody owes it any more. What becomes of its record is for
+ * others to judge. */
+void ledger_note_not_restored(struct ledger *ledger, const struct journal_entry *entry)
+{
+    struct ledger_envelope *envelope = ledger->envelope_or_null;
+    if (envelope != NULL && entry->attempt == ledger->attempt &&
+        envelope->expected == ledger->attempt) {
+        envelope->expected = 0;
+        ledger->expected--;
+    }
+}
+
 /* A request list may name an envelope that the committer holds; naming it lets it be sent if a
  * checkpoint that owns it has completed, which is so for restored ones. */
 void ledger_note_commit_request(struct ledger *ledger, const struct journal_entry *entry)

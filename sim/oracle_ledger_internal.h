@@ -37,6 +37,7 @@ void ledger_note_staged(struct ledger *ledger,
                         uint32_t position);
 void ledger_note_received(struct ledger *ledger, const struct journal_entry *entry);
 void ledger_note_restored(struct ledger *ledger, const struct journal_entry *entry);
+void ledger_note_not_restored(struct ledger *ledger, const struct journal_entry *entry);
 void ledger_note_commit_request(struct ledger *ledger, const struct journal_entry *entry);
 void ledger_note_finalised(struct ledger *ledger, const struct journal_entry *entry);
 

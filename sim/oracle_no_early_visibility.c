@@ -53,7 +53,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
     if (!ledger->effect || !ledger_is_early(ledger, entry->record)) {
         return;
     }
-    if (judge->facts->staged) {
+    if (ledger_is_staged(judge->ledger, entry->attempt)) {
         report(judge, position, entry->record, "before the checkpoint that owns it completed");
     } else if (entry->attempt != 0 && entry->attempt < ledger->attempt) {
         report(judge, position, entry->record, "after its attempt was lost before a checkpoint");

@@ -65,7 +65,7 @@ static void
 on_entry(void *state, struct judge *judge, const struct journal_entry *entry, uint32_t position)
 {
     (void)state;
-    if (!judge->facts->staged || judge->ledger->batches) {
+    if (!ledger_is_staged(judge->ledger, 0) || judge->ledger->batches) {
         return;
     }
     judge_ahead(judge, position, entry->checkpoint);

@@ -23,7 +23,7 @@ static void
 on_entry(void *state, struct judge *judge, const struct journal_entry *entry, uint32_t position)
 {
     (void)state;
-    if (judge->facts->staged) {
+    if (ledger_is_staged(judge->ledger, entry->attempt)) {
         return;
     }
     const lane policy = lane_make(LANE_POLICY, lane_index_of(entry->lane));

@@ -19,7 +19,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
     (void)state;
     const struct ledger_identity *identity = judge->ledger->identity_or_null;
     const struct ledger_envelope *envelope = judge->ledger->envelope_or_null;
-    if (!judge->facts->staged || identity == NULL || identity->shared) {
+    if (!ledger_is_staged(judge->ledger, entry->attempt) || identity == NULL || identity->shared) {
         return;
     }
     if (envelope == NULL) {

@@ -401,16 +401,23 @@ static void fill_result(struct run *run, enum run_end end, struct result *result
     result->verdict = (uint8_t)verdict_of(run, result);
 }
 
+static bool is_valid(const struct run_config *config,
+                     const struct sink_type *sink_or_null,
+                     const struct sink_option_value *options,
+                     struct byte_writer *writer)
+{
+    return sink_or_null == NULL || sink_or_null->validate == NULL ||
+           sink_or_null->validate(options, &config->job.facts, writer) == ERR_OK;
+}
+
 static bool is_refused(const struct run_config *config, struct result *result)
 {
     const struct job_config *job = &config->job;
-    if (job->sink->validate == NULL) {
-        return false;
-    }
     uint8_t text[ORACLE_MESSAGE_SIZE];
     struct byte_writer writer;
     byte_writer_init(&writer, text, sizeof(text) - 1);
-    if (job->sink->validate(job->options, &job->facts, &writer) == ERR_OK) {
+    if (is_valid(config, job->sink, job->options, &writer) &&
+        is_valid(config, job->next_sink_or_null, job->next_options, &writer)) {
         return false;
     }
     size_t size = writer.size < sizeof(text) - 1 ? writer.size : sizeof(text) - 1;

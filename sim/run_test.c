@@ -1,6 +1,6 @@
 /* A whole run: determinism, replay, limits, heal, the end.
  * link: sim/engine/job sim/engine/task sim/engine/half sim/engine/source sim/engine/committer
- * link: sim/engine/savepoint
+ * link: sim/engine/savepoint sim/engine/restart
  * link: sim/engine/coordinator sim/engine/store sim/engine/sites sim/engine/toy_testkit sim/run
  * link: sim/world sim/journal sim/journal_text sim/trace sim/fault sim/choice sim/lane sim/clock
  * link: sim/sched sim/arena sim/model sim/link sim/link_call sim/link_unary sim/link_stream
@@ -154,6 +154,9 @@ static void every_outcome_of_the_engine_is_reached(void **state)
         toy.config.job.sources = 4;
         toy.config.job.chained = seed % 2 == 0;
         toy.config.job.record_burst = 3;
+        toy.config.job.stateless_restores = (uint8_t)(seed % 3);
+        toy.config.job.allow_non_restored = true;
+        toy_next_sink(&toy, seed % 4 < 2 ? TOY_STAGED : TOY_EAGER);
         toy.config.job.savepoint =
             (struct job_savepoint){.at = seed % 3 == 0 ? JOB_SAVEPOINT_NEVER : JOB_SAVEPOINT_DRAWN,
                                    .kind = seed % 3 == 1 ? JOB_SAVEPOINT_ONLY : JOB_SAVEPOINT_STOP,

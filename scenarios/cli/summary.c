@@ -320,7 +320,8 @@ uint32_t summary_kinds_offered(const struct run_config *config)
     }
     if (job->rescale_to[0] == 0 && job->checkpoint_retained <= 1 &&
         job->savepoint.at != JOB_SAVEPOINT_DRAWN &&
-        job->savepoint.failure != JOB_SAVEPOINT_FAILURE_DRAWN) {
+        job->savepoint.failure != JOB_SAVEPOINT_FAILURE_DRAWN &&
+        job->stateless_restores == JOB_STATELESS_NEVER && job->next_sink_or_null == NULL) {
         kinds &= ~(UINT32_C(1) << FAULT_RESTORE);
     }
     if (!job->checkpointing) {

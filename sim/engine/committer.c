@@ -34,7 +34,7 @@ void committer_create(struct job *job, uint32_t index)
         .job = job,
         .index = index,
         .task_or_null = chained ? &job->tasks[index] : NULL,
-        .writers = job->config->sink->committer_kind == SINK_COMMITTER_GLOBAL ? job->subtasks : 1,
+        .writers = job->sink->committer_kind == SINK_COMMITTER_GLOBAL ? job->subtasks : 1,
         .requests = kept.requests,
         .request_capacity = kept.request_capacity,
         .edge = kept.edge,
@@ -50,8 +50,8 @@ void committer_open(struct committer *committer)
     bool chained = committer->task_or_null != NULL;
     uint32_t node =
         chained ? committer->task_or_null->node : job->committer_nodes[committer->index];
-    committer->half = half_create(
-        job, job->config->sink->committer_or_null, HALF_COMMITTER, node, committer->index);
+    committer->half =
+        half_create(job, job->sink->committer_or_null, HALF_COMMITTER, node, committer->index);
     committer->half->committer_or_null = committer;
     committer->half->task_or_null = committer->task_or_null;
     if (committer->half->failed) {
@@ -137,7 +137,7 @@ void committer_edge(struct committer *committer,
                     const struct stored_request *request_or_null,
                     uint32_t checkpoint)
 {
-    bool global = committer->job->config->sink->committer_kind == SINK_COMMITTER_GLOBAL;
+    bool global = committer->job->sink->committer_kind == SINK_COMMITTER_GLOBAL;
     if (committer->edge_count == committer->edge_capacity) {
         committer->edge = grown(committer,
                                 committer->edge,

@@ -55,6 +55,7 @@ static void trigger(struct job *job, enum store_kind kind)
     job->pending_count++;
     pending->stored->subtasks = job->subtasks;
     pending->stored->kind = (uint8_t)kind;
+    pending->stored->writer = job->sink->writer;
     uint32_t number = pending->stored->number;
     job->stopping = kind == STORE_STOP ? number : job->stopping;
     uint32_t splits = job->config->log->split_count;
@@ -221,10 +222,45 @@ abort_pending(struct job *job, struct pending_checkpoint *pending, enum abort_ca
     }
 }
 
-/* Send one notice, or lose or delay it. */
-static void send_notice(struct job *job, uint32_t task, uint32_t node, uint32_t checkpoint)
+/* Who hears of a completed checkpoint: tasks, committers with a thread of their own, and sources
+ * that listen, in this order. */
+struct listener {
+    lane who;
+    uint32_t node;
+};
+
+static uint32_t listener_count(const struct job *job)
 {
-    lane who = lane_make(LANE_TASK, task);
+    return job->subtasks + (job_is_chained(job) ? 0 : job->committer_count) +
+           (restart_source_listens(job) ? job->config->sources : 0);
+}
+
+static struct listener listener_of(const struct job *job, uint32_t number)
+{
+    if (number < job->subtasks) {
+        return (struct listener){lane_make(LANE_TASK, number), job->task_nodes[number]};
+    }
+    number -= job->subtasks;
+    const uint32_t separate = job_is_chained(job) ? 0 : job->committer_count;
+    if (number < separate) {
+        return (struct listener){lane_make(LANE_COMMITTER, number), job->committer_nodes[number]};
+    }
+    number -= separate;
+    return (struct listener){lane_make(LANE_SOURCE, number), job->source_nodes[number]};
+}
+
+static void
+schedule_notice(struct job *job, uint32_t number, uint32_t node, uint32_t checkpoint, nanos due)
+{
+    (void)job_schedule(
+        job, node, ENGINE_NOTICE, due, job->attempt, number | ((uint64_t)checkpoint << 32));
+}
+
+/* Send one notice, or lose or delay it. */
+static void send_notice(struct job *job, uint32_t number, uint32_t checkpoint)
+{
+    const struct listener listener = listener_of(job, number);
+    const lane who = listener.who;
     uint32_t fate = engine_pick(job, ENGINE_SITE_NOTICE, who, CHOICE_ALL);
     nanos due = world_now(job->world);
     nanos interval = job->config->checkpoint_interval;
@@ -244,8 +280,7 @@ static void send_notice(struct job *job, uint32_t task, uint32_t node, uint32_t 
     if (fate != 0) {
         fault_lasts_until(job->world->fault, due);
     }
-    (void)job_schedule(
-        job, node, ENGINE_NOTICE, due, job->attempt, task | ((uint64_t)checkpoint << 32));
+    schedule_notice(job, number, listener.node, checkpoint, due);
 }
 
 static void note_covering(struct job *job, const struct stored_checkpoint *stored)
@@ -268,13 +303,6 @@ static struct pending_checkpoint *abort_subsumed(struct job *job, uint32_t check
     return &job->pending[0];
 }
 
-static void
-schedule_notice(struct job *job, uint32_t task, uint32_t node, uint32_t checkpoint, nanos due)
-{
-    (void)job_schedule(
-        job, node, ENGINE_NOTICE, due, job->attempt, task | ((uint64_t)checkpoint << 32));
-}
-
 /* C8: an ordinary savepoint is told to nobody and subsumes nothing; a stop is told to all, and its
  * notices are neither lost nor late: what may go wrong behind it is drawn where it ends. */
 static void complete_savepoint(struct job *job, struct pending_checkpoint *pending)
@@ -287,11 +315,8 @@ static void complete_savepoint(struct job *job, struct pending_checkpoint *pendi
     store_complete_savepoint(job->store, stored, now);
     note_checkpoint(job, HOST_CHECKPOINT_COMPLETED, stored->number, 0);
     remove_pending(job, pending);
-    for (uint32_t i = 0; i < job->subtasks && stops; i++) {
-        schedule_notice(job, i, job->task_nodes[i], stored->number, now);
-    }
-    for (uint32_t i = 0; i < job->committer_count && stops && !job_is_chained(job); i++) {
-        schedule_notice(job, job->subtasks + i, job->committer_nodes[i], stored->number, now);
+    for (uint32_t i = 0; i < listener_count(job) && stops; i++) {
+        schedule_notice(job, i, listener_of(job, i).node, stored->number, now);
     }
 }
 
@@ -319,11 +344,8 @@ void coordinator_complete_event(struct job *job, uint32_t checkpoint)
     note_covering(job, stored);
     note_checkpoint(job, HOST_CHECKPOINT_COMPLETED, checkpoint, 0);
     remove_pending(job, pending);
-    for (uint32_t i = 0; i < job->subtasks; i++) {
-        send_notice(job, i, job->task_nodes[i], checkpoint);
-    }
-    for (uint32_t i = 0; i < job->committer_count && !job_is_chained(job); i++) {
-        send_notice(job, job->subtasks + i, job->committer_nodes[i], checkpoint);
+    for (uint32_t i = 0; i < listener_count(job); i++) {
+        send_notice(job, i, checkpoint);
     }
 }
 
@@ -338,21 +360,25 @@ void coordinator_timeout(struct job *job, uint32_t checkpoint)
     }
 }
 
-void coordinator_notice_event(struct job *job, uint32_t task, uint32_t checkpoint)
+void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpoint)
 {
     if (job->coordinator_dead) {
         return; /* it died before it told (C9) */
     }
-    (void)job_note(job,
-                   (struct journal_entry){.kind = HOST_NOTICE,
-                                          .lane = lane_make(LANE_TASK, task),
-                                          .attempt = job->attempt,
-                                          .checkpoint = checkpoint});
-    if (task >= job->subtasks) {
-        committer_notice(&job->committers[task - job->subtasks], checkpoint);
+    const lane who = listener_of(job, number).who;
+    (void)job_note(
+        job,
+        (struct journal_entry){
+            .kind = HOST_NOTICE, .lane = who, .attempt = job->attempt, .checkpoint = checkpoint});
+    if (lane_kind_of(who) == LANE_COMMITTER) {
+        committer_notice(&job->committers[lane_index_of(who)], checkpoint);
         return;
     }
-    struct task *target = &job->tasks[task];
+    if (lane_kind_of(who) == LANE_SOURCE) {
+        restart_notice(job, lane_index_of(who), checkpoint);
+        return;
+    }
+    struct task *target = &job->tasks[number];
     if (checkpoint > target->notice) {
         target->notice = checkpoint;
     }

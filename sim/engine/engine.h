@@ -6,6 +6,7 @@
  *   task.c         a subtask's thread: what may be delivered when
  *   committer.c    the committer's collection (rules C1 to C6)
  *   coordinator.c  checkpoints and notices
+ *   restart.c      restarts that change the sink, bring no state, or find the source shorter
  *   savepoint.c    savepoints, stop-with-savepoint and how it fails
  */
 #ifndef SIM_ENGINE_ENGINE_H
@@ -27,7 +28,7 @@ enum engine_event {
     ENGINE_TICK,          /* a: attempt: trigger a checkpoint if due */
     ENGINE_COMPLETE,      /* a: attempt, b: checkpoint whose parts have all arrived */
     ENGINE_TIMEOUT,       /* a: attempt, b: checkpoint */
-    ENGINE_NOTICE,        /* a: attempt, b: task | checkpoint << 32 */
+    ENGINE_NOTICE,        /* a: attempt, b: listener | checkpoint << 32 */
     ENGINE_NOTICED,       /* a: attempt, b: packed stop: a crash is noticed */
     ENGINE_CLOSE,         /* a: half */
     ENGINE_CLOSE_BOUND,   /* a: half */
@@ -212,6 +213,14 @@ struct job {
     uint32_t restored; /* checkpoint, 0 none */
     uint32_t given_up; /* the latest completed checkpoint when another one was restored */
     uint32_t older;    /* what is restored as long as given_up is still the latest */
+    const struct sink_type *sink; /* that runs: config->sink, or the next one */
+    const struct sink_option_value *options;
+    uint8_t started_from;    /* enum start_from */
+    uint32_t left;           /* checkpoint whose state this start gives up; 0 none */
+    uint64_t *own_positions; /* per split: committed by the source itself */
+    uint64_t *kept_from;     /* per split: what the source has acknowledged is before it */
+    bool sources_dead;       /* all processes died: no source acknowledges anything */
+    nanos *emitted_at;       /* per record, when it was first emitted; NULL without retention */
     /* savepoints */
     bool savepoint_taken;
     uint8_t stop_failure; /* enum job_savepoint_failure, of stopping */
@@ -335,10 +344,35 @@ void coordinator_tick(struct job *job);
 void coordinator_part(struct job *job, uint32_t checkpoint); /* one part arrived */
 void coordinator_complete_event(struct job *job, uint32_t checkpoint);
 void coordinator_timeout(struct job *job, uint32_t checkpoint);
-void coordinator_notice_event(struct job *job, uint32_t task, uint32_t checkpoint);
+void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpoint);
 void coordinator_stop(struct job *job); /* abort what is under way */
 void coordinator_piece(struct job *job, uint32_t checkpoint, uint32_t subtask, struct bytes piece);
 struct pending_checkpoint *coordinator_pending(struct job *job, uint32_t checkpoint);
+
+/* restart.c */
+void restart_init(struct job *job);
+void restart_use_sink(struct job *job,
+                      const struct sink_type *sink,
+                      const struct sink_option_value *options);
+uint32_t restart_offers(const struct job *job); /* outcomes of engine.restore of this file */
+void restart_take(struct job *job, uint32_t outcome);
+bool restart_is_matched(const struct job *job); /* all that is restored has an operator */
+struct stored_checkpoint restart_taken(const struct job *job,
+                                       const struct stored_checkpoint *stored);
+void restart_note_left(struct job *job); /* what nobody takes */
+void restart_positions(struct job *job, const struct stored_checkpoint *stored_or_null);
+void restart_acknowledge(struct job *job, uint32_t source, const uint64_t *positions);
+void restart_notice(struct job *job, uint32_t source, uint32_t checkpoint);
+static inline bool restart_is_next_sink(const struct job *job)
+{
+    return job->sink != job->config->sink || job->options != job->config->options;
+}
+/* A source that does something at a notice gets one. */
+static inline bool restart_source_listens(const struct job *job)
+{
+    return job->config->stateless_restores == JOB_STATELESS_OWN_POSITION ||
+           job->config->source_keeps == JOB_SOURCE_KEEPS_UNTIL_NOTICE;
+}
 
 /* savepoint.c */
 enum store_kind savepoint_choose(struct job *job); /* what the trigger that comes now is for */

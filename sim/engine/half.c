@@ -57,7 +57,7 @@ struct half *half_create(struct job *job,
     half->attempt = job->attempt;
     half->lane = lane_make(lane_of_role[role], subtask);
     half->env = (struct sink_env){.allocator = &job->allocator,
-                                  .options = job->config->options,
+                                  .options = job->options,
                                   .user = job->config->user,
                                   .job = &job->config->facts,
                                   .subtask = subtask,

@@ -43,6 +43,13 @@ static uint32_t subtasks_max(const struct job_config *config)
     return max;
 }
 
+static bool needs_committer_nodes(const struct job_config *config,
+                                  const struct sink_type *sink_or_null)
+{
+    return sink_or_null != NULL && sink_or_null->committer_or_null != NULL &&
+           !(config->chained && sink_or_null->committer_kind != SINK_COMMITTER_GLOBAL);
+}
+
 static void add_nodes(struct job *job)
 {
     struct world *world = job->world;
@@ -57,7 +64,8 @@ static void add_nodes(struct job *job)
         job->task_nodes[i] = world_add_node(world, lane_make(LANE_TASK, i));
         world->nodes[job->task_nodes[i]].cpu_per_event = job->config->cpu_per_event;
     }
-    bool separate = job->config->sink->committer_or_null != NULL && !job_is_chained(job);
+    bool separate = needs_committer_nodes(job->config, job->config->sink) ||
+                    needs_committer_nodes(job->config, job->config->next_sink_or_null);
     for (uint32_t i = 0; i < max && separate; i++) {
         job->committer_nodes[i] = world_add_node(world, lane_make(LANE_COMMITTER, i));
         world->nodes[job->committer_nodes[i]].cpu_per_event = job->config->cpu_per_event;
@@ -81,7 +89,7 @@ struct job *job_create(struct world *world, const struct job_config *config, str
     struct job *job = arena_take_zeroed(arena, sizeof(*job));
     job->world = world;
     job->config = config;
-    job->chained = config->chained && config->sink->committer_kind != SINK_COMMITTER_GLOBAL;
+    restart_use_sink(job, config->sink, config->options);
     job->store = store;
     job->allocator = arena_allocator(arena);
     uint32_t max = subtasks_max(config);
@@ -90,6 +98,7 @@ struct job *job_create(struct world *world, const struct job_config *config, str
     job->committers = arena_take_zeroed(arena, max * sizeof(struct committer));
     job->positions = arena_take_zeroed(arena, (config->log->split_count + 1) * sizeof(uint64_t));
     job->subtasks = config->subtasks;
+    restart_init(job);
     add_nodes(job);
     job->stop = STOP_DOWN;
     job->start = job_schedule(job, job->coordinator_node, ENGINE_START, world_now(world), 1, 0);
@@ -105,10 +114,10 @@ void job_attach_link(struct job *job, struct link *link)
 
 static uint32_t committers_for(const struct job *job)
 {
-    if (job->config->sink->committer_or_null == NULL) {
+    if (job->sink->committer_or_null == NULL) {
         return 0;
     }
-    return job->config->sink->committer_kind == SINK_COMMITTER_GLOBAL ? 1 : job->subtasks;
+    return job->sink->committer_kind == SINK_COMMITTER_GLOBAL ? 1 : job->subtasks;
 }
 
 /* The newest retained checkpoint before the latest; 0 when there is none. */
@@ -129,14 +138,17 @@ static void choose_restore(struct job *job)
     uint32_t latest = job->store->latest_completed;
     if (latest == job->given_up) {
         latest = job->older; /* the branch from there to the latest is no more */
+    } else {
+        job->started_from = START_LATEST;
     }
     if (job->resume_from != 0) {
+        job->started_from = START_SAVEPOINT;
         latest = job->resume_from;
         job->resume_from = 0;
         job->given_up = job->store->latest_completed;
         job->older = latest;
     }
-    uint32_t wanted = 1;
+    uint32_t wanted = 1 | restart_offers(job);
     for (uint32_t i = 0; i < ARRAY_COUNT(job->config->rescale_to); i++) {
         uint32_t to = job->config->rescale_to[i];
         if (to == 0) {
@@ -151,22 +163,15 @@ static void choose_restore(struct job *job)
         return;
     }
     uint32_t pick = engine_pick(job, ENGINE_SITE_RESTORE, lane_make(LANE_COORDINATOR, 0), wanted);
-    if (pick == 5) {
+    if (pick > 5) {
+        restart_take(job, pick);
+    } else if (pick == 5) {
         job->restored = older;
+        job->started_from = START_OLDER;
         job->given_up = job->store->latest_completed;
         job->older = older;
     } else if (pick > 0) {
         job->subtasks = job->config->rescale_to[pick - 1];
-    }
-}
-
-static void restore_positions(struct job *job, const struct stored_checkpoint *stored_or_null)
-{
-    const struct source_log *log = job->config->log;
-    job->emitted_left = log->record_count;
-    for (uint32_t split = 0; split < log->split_count; split++) {
-        job->positions[split] = stored_or_null == NULL ? 0 : stored_or_null->positions[split];
-        job->emitted_left -= (uint32_t)job->positions[split];
     }
 }
 
@@ -258,12 +263,29 @@ static void move_from_zombies(struct job *job, uint32_t *nodes, uint32_t count)
     }
 }
 
+static uint64_t start_of(const struct job *job)
+{
+    return job->started_from | (restart_is_next_sink(job) ? (uint64_t)START_NEXT_SINK : 0);
+}
+
+static void fail_for_good(struct job *job)
+{
+    job->failed = true;
+    (void)job_note(job,
+                   (struct journal_entry){.kind = HOST_JOB_FAILED,
+                                          .lane = lane_make(LANE_COORDINATOR, 0),
+                                          .attempt = job->attempt,
+                                          .code = job->stop_cause,
+                                          .a = job->stop_reason});
+}
+
 static void start_attempt(struct job *job)
 {
     job->attempt++;
     job->stop = STOP_NONE;
     job->start = SCHED_NONE;
     job->stopping = 0;
+    job->sources_dead = false;
     job->covering = 0;
     job->last_completed_at = 0;
     if (job->attempt > 1) {
@@ -272,13 +294,22 @@ static void start_attempt(struct job *job)
     }
     struct stored_checkpoint *stored =
         job->restored == 0 ? NULL : store_get(job->store, job->restored);
-    restore_positions(job, stored);
+    if (!restart_is_matched(job)) {
+        job->stop = STOP_DOWN;
+        job->stop_cause = STOP_CAUSE_RESCALE;
+        job->stop_reason = SINK_REASON_STATE;
+        fail_for_good(job);
+        return;
+    }
+    restart_positions(job, stored);
     (void)job_note(job,
                    (struct journal_entry){.kind = HOST_JOB_STARTED,
                                           .lane = lane_make(LANE_COORDINATOR, 0),
                                           .attempt = job->attempt,
                                           .checkpoint = job->restored,
-                                          .a = job->subtasks});
+                                          .a = job->subtasks,
+                                          .b = start_of(job)});
+    restart_note_left(job);
     job->committer_count = committers_for(job);
     move_from_zombies(job, job->task_nodes, job->subtasks);
     if (!job_is_chained(job)) {
@@ -293,7 +324,8 @@ static void start_attempt(struct job *job)
     }
     link_committers(job);
     if (stored != NULL) {
-        redistribute(job, stored);
+        const struct stored_checkpoint taken = restart_taken(job, stored);
+        redistribute(job, &taken);
     }
     open_all(job);
     for (uint32_t i = 0; i < job->config->sources; i++) {
@@ -314,17 +346,6 @@ static nanos restart_delay(const struct job *job)
         delay = delay > job->config->restart_delay_max ? job->config->restart_delay_max : delay;
     }
     return delay;
-}
-
-static void fail_for_good(struct job *job)
-{
-    job->failed = true;
-    (void)job_note(job,
-                   (struct journal_entry){.kind = HOST_JOB_FAILED,
-                                          .lane = lane_make(LANE_COORDINATOR, 0),
-                                          .attempt = job->attempt,
-                                          .code = job->stop_cause,
-                                          .a = job->stop_reason});
 }
 
 /* Zombies of the attempt that ended live on for a while after the next one starts. */
@@ -593,6 +614,7 @@ static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
                                           .a = down,
                                           .b = outcome.what});
     if (outcome.what == CRASH_ALL) {
+        job->sources_dead = true;
         for (uint32_t i = 0; i < job->half_count; i++) {
             if (job->halves[i]->attempt == job->attempt) {
                 lose_half(job, job->halves[i], false);

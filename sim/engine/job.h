@@ -70,6 +70,20 @@ struct job_savepoint {
     nanos down;      /* until the job is resumed, unless a class of downtime is drawn */
 };
 
+/* What a restore without state does with the source. */
+enum job_stateless {
+    JOB_STATELESS_NEVER = 0,
+    JOB_STATELESS_BEGINNING,    /* from its beginning */
+    JOB_STATELESS_OWN_POSITION, /* from the position that it committed itself at a notice */
+};
+
+/* How long a source keeps what it has emitted. */
+enum job_source_keeps {
+    JOB_SOURCE_KEEPS_ALL = 0,
+    JOB_SOURCE_KEEPS_UNTIL_NOTICE, /* acknowledged when a checkpoint's notice arrives */
+    JOB_SOURCE_KEEPS_UNTIL_BARRIER, /* acknowledged at the barrier: before the checkpoint completes */
+};
+
 struct job_config {
     const struct sink_type *sink;
     const struct sink_option_value *options;
@@ -107,6 +121,12 @@ struct job_config {
     nanos downtime[DOWNTIME_COUNT]; /* length per class; 0: class not offered */
     bool zombies;                   /* lost contact leaves the old attempt running */
     struct job_savepoint savepoint;
+    uint8_t stateless_restores; /* enum job_stateless: a restore may bring no state */
+    bool allow_non_restored;    /* committer state that no operator takes is left behind */
+    const struct sink_type *next_sink_or_null; /* a restore may bring it; of the same service */
+    const struct sink_option_value *next_options;
+    uint8_t source_keeps;     /* enum job_source_keeps */
+    nanos source_retention;   /* what was emitted that long ago cannot be read again; 0: it can */
     bool older_restores;      /* an older retained checkpoint may be restored */
     nanos cpu_per_event;      /* virtual CPU time per event of a task */
     int64_t clock_offset_max; /* FAULT_CLOCK: size of the skew classes, ns */

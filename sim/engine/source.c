@@ -112,6 +112,9 @@ static bool emit_one(struct source *source, struct job *job)
     channel_push(channel, ITEM(ITEM_RECORD, index + 1));
     job->positions[split]++;
     job->emitted_left--;
+    if (job->emitted_at != NULL && job->emitted_at[index] == 0) {
+        job->emitted_at[index] = world_now(job->world) + 1;
+    }
     source->next_split = split + job->config->sources;
     task_schedule(task);
     return true;
@@ -164,6 +167,9 @@ void source_wake(struct job *job, uint32_t index)
 void source_barrier(struct source *source, struct job *job, uint32_t checkpoint)
 {
     source->stopped = source->stopped || checkpoint == job->stopping;
+    if (job->config->source_keeps == JOB_SOURCE_KEEPS_UNTIL_BARRIER) {
+        restart_acknowledge(job, source->index, job->positions);
+    }
     struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
     if (pending != NULL) {
         for (uint32_t split = source->index; split < job->config->log->split_count;

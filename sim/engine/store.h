@@ -49,7 +49,8 @@ struct stored_checkpoint {
     uint8_t kind;  /* enum store_kind */
     bool retained; /* still offered for a restore */
     uint16_t attempt;
-    uint32_t subtasks; /* parallelism that it was taken at */
+    uint32_t subtasks;              /* parallelism that it was taken at */
+    const struct sink_half *writer; /* whose pieces it holds */
     nanos completed_at;
     const uint64_t *positions; /* per split: so many of its first records are covered; set by the
                                   time of completion, NULL before */

@@ -37,8 +37,7 @@ static void open_writer(struct task *task)
     }
     task->policy = half_create(job, job->config->policy, HALF_POLICY, task->node, task->index);
     task->policy->task_or_null = task;
-    task->writer =
-        half_create(job, job->config->sink->writer, HALF_WRITER, task->node, task->index);
+    task->writer = half_create(job, job->sink->writer, HALF_WRITER, task->node, task->index);
     task->writer->task_or_null = task;
     task->writer->peer_or_null = task->policy;
     task->policy->peer_or_null = task->writer;

@@ -1092,6 +1092,17 @@ void toy_allow_all(struct toy *toy)
     job->rescale_to[3] = 4;
 }
 
+const struct sink_type *toy_sink_type(enum toy_sink sink)
+{
+    return &toy_sinks[sink];
+}
+
+void toy_next_sink(struct toy *toy, enum toy_sink sink)
+{
+    toy->config.job.next_sink_or_null = &toy_sinks[sink];
+    toy->config.facts.next_staged = toy_sinks[sink].committer_or_null != NULL;
+}
+
 const struct choice_site *toy_site(enum engine_site site)
 {
     CHECK(site < ENGINE_SITE_COUNT);

@@ -129,6 +129,12 @@ extern const struct port_service toy_service;
  * config before toy_run. */
 void toy_init(struct toy *toy, enum toy_sink sink, uint32_t record_count, uint32_t split_count);
 
+/* The type of a toy sink, for a restart that brings another one. */
+const struct sink_type *toy_sink_type(enum toy_sink sink);
+
+/* Let the second sink of a restart be this one. */
+void toy_next_sink(struct toy *toy, enum toy_sink sink);
+
 /* Pin a choice; the request's mode becomes policy. */
 struct toy_pin *toy_pin(struct toy *toy, struct toy_pin pin);
 
