@@ -59,7 +59,9 @@ static const char *library_of(struct text_pool *texts, const char *name)
 {
     char *library = text_format(texts, "lib%s.so", name);
     for (char *at = library; *at != '\0'; at++) {
-        *at = *at == '-' ? '_' : *at;
+        if (*at == '-') {
+            *at = '_';
+        }
     }
     return library;
 }
