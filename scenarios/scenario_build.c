@@ -36,6 +36,9 @@ static enum err look_up_sink(struct build *build,
     for (size_t i = 0; i < catalogue_sink_count; i++) {
         reader_add_name(allowed, sizeof(allowed), catalogue_sinks[i]->name);
     }
+    if (strcmp(path, "sink.type") == 0) {
+        reader_add_name(allowed, sizeof(allowed), "or any other with --sink X.so");
+    }
     return build_reject(build, path, (const char *)name.data, allowed);
 }
 
@@ -187,9 +190,11 @@ static enum err read_models(struct build *build)
                              config->job.sink->service->name);
     }
     if (build_number(build, FIELD_POLICY) == SINK_POLICY_DEAD_LETTER) {
-        const bool shared = config->job.sink->service == &generic_service;
-        build->dead_letter =
-            service_index(config, &generic_service, shared ? build->target + 1 : 0);
+        if (config->job.sink->service == &generic_service) {
+            /* One link, one store: its letters would lie among its records. */
+            return build_reject(build, "policy", "dead_letter", "drop, fail for a sink of generic");
+        }
+        build->dead_letter = service_index(config, &generic_service, 0);
         if (build->dead_letter == UINT32_MAX) {
             return reader_reject(build->reader,
                                  ERR_INVALID,

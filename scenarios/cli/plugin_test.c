@@ -287,7 +287,14 @@ static void a_good_plugin_is_as_expected(void **state)
     workshop_must(workshop, "\"$SINKPROOF\" matrix claims.json", 2);
     workshop_says(workshop, "claims[0].sink");
     workshop_must(workshop, "\"$SINKPROOF\" run scenario.json", 2);
-    workshop_says(workshop, "sink.type");
+    workshop_says(workshop, "sink.type: \"my-sink\"; allowed: ");
+    workshop_says(workshop, "or any other with --sink X.so");
+    /* Letters of the dead would lie among the records. */
+    workshop_must(workshop,
+                  "sed 's/\"workload\"/\"policy\": \"dead_letter\", &/' scenario.json >dead.json &&"
+                  " \"$SINKPROOF\" run dead.json --sink good.so",
+                  2);
+    workshop_says(workshop, "dead.json: policy: \"dead_letter\"; allowed: ");
 }
 
 /* Goal: --break stops a debugger before the event, in the run, and the run can go on into the sink.
