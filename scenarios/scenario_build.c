@@ -331,7 +331,8 @@ static void build_job_facts(struct build *build)
     const uint64_t runtime = build_number(build, FIELD_ENGINE_RUNTIME);
     build->config->job.facts = (struct sink_job){
         .checkpointing = build_flag(build, FIELD_CHECKPOINT_ENABLED),
-        .barriers_exactly_once = build_number(build, FIELD_ENGINE_BARRIERS) == 0,
+        .barriers_exactly_once =
+            build_number(build, FIELD_ENGINE_BARRIERS) != JOB_BARRIERS_AT_LEAST_ONCE,
         .bounded = build_flag(build, FIELD_ENGINE_BOUNDED),
         .checkpoints_after_finish = build_flag(build, FIELD_CHECKPOINT_AFTER_FINISH),
         .runtime_automatic = runtime == RUNTIME_AUTOMATIC,
@@ -347,6 +348,7 @@ static void build_job_facts(struct build *build)
 static void build_checkpoints(struct build *build)
 {
     struct job_config *job = &build->config->job;
+    job->barriers = (uint8_t)build_number(build, FIELD_ENGINE_BARRIERS);
     job->checkpointing = build_flag(build, FIELD_CHECKPOINT_ENABLED);
     job->checkpoint_interval = build_number(build, FIELD_CHECKPOINT_INTERVAL);
     job->checkpoint_timeout = build_number(build, FIELD_CHECKPOINT_TIMEOUT);

@@ -15,7 +15,7 @@ static const char *const workload_key_names[] = {"none", "unique", "shared", NUL
 static const char *const workload_change_names[] = {"inserts", "updates", "retractions", NULL};
 static const char *const routing_names[] = {"forward", "hash", "round_robin", NULL};
 static const char *const runtime_names[] = {"streaming", "automatic", "batch", NULL};
-static const char *const barrier_names[] = {"exactly_once", "at_least_once", NULL};
+static const char *const barrier_names[] = {"exactly_once", "at_least_once", "unaligned", NULL};
 static const char *const restart_names[] = {"fixed_delay", "exponential", "none", NULL};
 static const char *const downtime_names[] = {
     "short", "request", "before_window", "after_window", "after_release", NULL};

@@ -172,9 +172,25 @@ static bool is_excused(const struct ledger_record *record)
     return record->outcome == OUTCOME_SKIPPED || record->outcome == OUTCOME_DROPPED;
 }
 
+/* Covered, and on its way to a writer: not in a sink's state by this checkpoint. */
+static void cover_in_flight(struct ledger *ledger, uint32_t index, uint32_t checkpoint)
+{
+    struct ledger_record *record = &ledger->records[index];
+    if (record->covered_by == 0) {
+        record->covered_by = checkpoint;
+        record->deferred = true;
+        ledger->covered_count++;
+        ledger->records[record->kin - 1].covered++;
+    }
+}
+
 static void cover(struct ledger *ledger, uint32_t index, uint32_t checkpoint)
 {
     struct ledger_record *record = &ledger->records[index];
+    if (record->deferred) {
+        record->deferred = false;
+        ledger->records[record->kin - 1].owed += is_excused(record) ? 0u : 1u;
+    }
     ledger->batch[ledger->batch_count] = index + 1;
     ledger->batch_count++;
     if (record->covered_by != 0) {
@@ -189,6 +205,19 @@ static void cover(struct ledger *ledger, uint32_t index, uint32_t checkpoint)
     }
 }
 
+/* What was channel state in the cut before and is so no more has reached a sink's state. */
+static void cover_arrived(struct ledger *ledger, uint32_t number)
+{
+    const struct stored_checkpoint *before =
+        ledger->cut == 0 ? NULL : store_get(ledger->store, ledger->cut);
+    for (uint32_t i = 0; before != NULL && i < before->in_flight_count; i++) {
+        const record_id record = before->in_flight[i].record;
+        if (!store_in_flight(ledger->store, number, record)) {
+            cover(ledger, record - 1, number);
+        }
+    }
+}
+
 /* Walk what the checkpoint covers beyond the timeline so far, and what its collections hold. */
 NOINLINE static void note_completed(struct ledger *ledger, uint32_t number)
 {
@@ -198,10 +227,17 @@ NOINLINE static void note_completed(struct ledger *ledger, uint32_t number)
     for (uint32_t split = 0; checkpoint->positions != NULL && split < log->split_count; split++) {
         const uint64_t to = checkpoint->positions[split];
         for (uint64_t at = ledger->covered_to[split]; at < to; at++) {
-            cover(ledger, log->split_starts[split] + (uint32_t)at, number);
+            const uint32_t index = log->split_starts[split] + (uint32_t)at;
+            if (UNLIKELY(store_in_flight(ledger->store, number, index + 1))) {
+                cover_in_flight(ledger, index, number);
+            } else {
+                cover(ledger, index, number);
+            }
         }
         ledger->covered_to[split] = to > ledger->covered_to[split] ? to : ledger->covered_to[split];
     }
+    cover_arrived(ledger, number);
+    ledger->cut = number;
     ledger->saw |= ledger->batch_count > 0 ? SAW_COVERED : 0;
     ledger_note_collected(ledger, checkpoint);
 }
@@ -226,6 +262,7 @@ NOINLINE static void note_started(struct ledger *ledger, const struct journal_en
         ledger->covered_to[split] = to;
     }
     ledger->saw |= ledger->batch_count > 0 ? SAW_ROLLED_BACK : 0;
+    ledger->cut = entry->checkpoint;
     if ((entry->b & START_NEXT_SINK) != 0 && ledger->next_sink == 0) {
         ledger->next_sink = entry->attempt;
     }

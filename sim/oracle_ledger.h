@@ -39,6 +39,7 @@ struct ledger_record {
     uint32_t covered_by;   /* first completed checkpoint that covers it; 0 none */
     uint32_t envelope;     /* latest staging, index + 1; 0 none */
     uint16_t attempt;      /* that it was last handed to */
+    bool deferred;         /* covered as channel state: whether it is owed shows later */
     uint8_t outcome;       /* enum ledger_outcome, of that hand-over */
     uint32_t dead_letters; /* of this record, at the dead letter service */
     /* of the kin */
@@ -186,6 +187,7 @@ struct ledger {
     nanos now;              /* time of the latest entry */
     uint16_t attempt;       /* running or latest */
     uint32_t completed;     /* highest completed checkpoint */
+    uint32_t cut;           /* latest completed or restored one of the running timeline; 0 none */
     uint32_t triggered;     /* highest triggered one */
     uint32_t held;          /* envelopes with writer, edge or committer in this attempt */
     uint32_t open;          /* requests without an end, all attempts */

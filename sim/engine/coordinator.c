@@ -42,7 +42,8 @@ struct pending_checkpoint *coordinator_pending(struct job *job, uint32_t checkpo
 
 static uint32_t parts_of(const struct job *job)
 {
-    return job->subtasks + (job_is_chained(job) ? 0 : job->committer_count);
+    const bool unaligned = job->config->barriers == JOB_BARRIERS_UNALIGNED;
+    return job->subtasks * (unaligned ? 2 : 1) + (job_is_chained(job) ? 0 : job->committer_count);
 }
 
 static void trigger(struct job *job, enum store_kind kind)
@@ -113,7 +114,9 @@ static bool barriers_have_room(const struct job *job)
 static bool may_trigger(struct job *job)
 {
     uint32_t concurrent =
-        job->config->checkpoint_concurrent == 0 ? 1 : job->config->checkpoint_concurrent;
+        job->config->checkpoint_concurrent == 0 || job->config->barriers == JOB_BARRIERS_UNALIGNED
+            ? 1
+            : job->config->checkpoint_concurrent;
     if (job->pending_count >= concurrent || job->pending_count == CHECKPOINT_PENDING_MAX) {
         job->tick_missed = true;
         return false;
@@ -179,6 +182,32 @@ void coordinator_piece(struct job *job, uint32_t checkpoint, uint32_t subtask, s
     stored->pieces[stored->piece_count] =
         (struct stored_piece){.subtask = subtask, .data = job_copy(job, piece)};
     stored->piece_count++;
+}
+
+void coordinator_in_flight(struct job *job, uint32_t checkpoint, struct stored_in_flight record)
+{
+    struct pending_checkpoint *pending = coordinator_pending(job, checkpoint);
+    if (pending == NULL) {
+        return;
+    }
+    struct stored_checkpoint *stored = pending->stored;
+    struct arena *arena = job->world->arena;
+    const uint32_t count = stored->in_flight_count;
+    if (count == 0) {
+        stored->in_flight_bits =
+            arena_take_zeroed(arena, (job->config->log->record_count / 64 + 1) * sizeof(uint64_t));
+    }
+    if ((count & (count - 1)) == 0 && (count == 0 || count >= 8)) { /* 8, 16, 32, ... are full */
+        struct stored_in_flight *grown =
+            arena_take(arena, (count == 0 ? 8 : 2 * count) * sizeof(grown[0]));
+        for (uint32_t i = 0; i < count; i++) {
+            grown[i] = stored->in_flight[i];
+        }
+        stored->in_flight = grown;
+    }
+    stored->in_flight[count] = record;
+    stored->in_flight_count++;
+    stored->in_flight_bits[(record.record - 1) / 64] |= UINT64_C(1) << ((record.record - 1) % 64);
 }
 
 void coordinator_part(struct job *job, uint32_t checkpoint)
@@ -286,6 +315,9 @@ static void send_notice(struct job *job, uint32_t number, uint32_t checkpoint)
 static void note_covering(struct job *job, const struct stored_checkpoint *stored)
 {
     const struct source_log *log = job->config->log;
+    if (stored->in_flight_count > 0) {
+        return; /* these are in no sink's state yet */
+    }
     for (uint32_t split = 0; split < log->split_count; split++) {
         if (stored->positions[split] < log->split_starts[split + 1] - log->split_starts[split]) {
             return;

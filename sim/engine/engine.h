@@ -5,6 +5,7 @@
  *   half.c         the host of one half of a sink: events in, effects out
  *   task.c         a subtask's thread: what may be delivered when
  *   committer.c    the committer's collection (rules C1 to C6)
+ *   barrier.c      barriers that do not wait for each other
  *   coordinator.c  checkpoints and notices
  *   restart.c      restarts that change the sink, bring no state, or find the source shorter
  *   savepoint.c    savepoints, stop-with-savepoint and how it fails
@@ -93,6 +94,8 @@ struct channel {
     uint32_t capacity; /* power of two */
     uint32_t head;
     uint32_t count;
+    uint32_t barrier; /* at least once: highest that was read */
+    uint32_t awaits;  /* unaligned: the barrier that is still to come behind what it overtook */
     bool ended;
 };
 
@@ -166,6 +169,9 @@ struct task {
     uint32_t noticed;
     uint32_t aborted; /* highest aborted checkpoint that the writer still has to hear of; 0 none */
     uint32_t last_barrier;
+    uint32_t arrived;          /* unaligned: highest barrier that reached a channel */
+    uint32_t overtook;         /* unaligned: highest that was delivered */
+    uint32_t awaited;          /* unaligned: channels whose barrier overtook is still to come */
     struct sink_piece *pieces; /* restored */
     uint32_t piece_count;
     struct task_mail mails[TASK_MAIL_MAX];
@@ -312,9 +318,24 @@ static inline channel_item channel_head(const struct channel *channel)
 }
 channel_item channel_pop(struct channel *channel);
 void channel_init(struct channel *channel, struct job *job);
+void channel_push(struct channel *channel, channel_item item);
+void channel_reserve(struct channel *channel, struct job *job, uint32_t more);
+uint32_t source_route(const struct job *job, uint32_t record_index); /* subtask */
 #define ITEM(kind, value) (((uint64_t)(kind) << 56) | (uint64_t)(value))
 #define ITEM_KIND(item)   ((uint32_t)((item) >> 56))
 #define ITEM_VALUE(item)  ((uint32_t)(item))
+
+/* barrier.c */
+bool barrier_pass(struct task *task,
+                  struct channel *channel,
+                  uint32_t checkpoint); /* reached all */
+void barrier_arrive(struct task *task, uint32_t source, uint32_t checkpoint);
+void barrier_overtake(struct task *task);
+void barrier_restore(struct job *job, const struct stored_checkpoint *stored);
+static inline bool barrier_is_to_overtake(const struct task *task)
+{
+    return UNLIKELY(task->arrived > task->overtook);
+}
 
 /* committer.c */
 void committer_create(struct job *job, uint32_t index);
@@ -346,6 +367,7 @@ void coordinator_complete_event(struct job *job, uint32_t checkpoint);
 void coordinator_timeout(struct job *job, uint32_t checkpoint);
 void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpoint);
 void coordinator_stop(struct job *job); /* abort what is under way */
+void coordinator_in_flight(struct job *job, uint32_t checkpoint, struct stored_in_flight record);
 void coordinator_piece(struct job *job, uint32_t checkpoint, uint32_t subtask, struct bytes piece);
 struct pending_checkpoint *coordinator_pending(struct job *job, uint32_t checkpoint);
 

@@ -326,6 +326,7 @@ static void start_attempt(struct job *job)
     if (stored != NULL) {
         const struct stored_checkpoint taken = restart_taken(job, stored);
         redistribute(job, &taken);
+        barrier_restore(job, stored);
     }
     open_all(job);
     for (uint32_t i = 0; i < job->config->sources; i++) {

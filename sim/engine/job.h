@@ -70,6 +70,13 @@ struct job_savepoint {
     nanos down;      /* until the job is resumed, unless a class of downtime is drawn */
 };
 
+enum job_barriers {
+    JOB_BARRIERS_ALIGNED = 0,
+    JOB_BARRIERS_AT_LEAST_ONCE, /* no channel waits: what is behind a barrier may get before it */
+    JOB_BARRIERS_UNALIGNED,     /* a barrier overtakes records, which become channel state; one
+                                   checkpoint at a time */
+};
+
 /* What a restore without state does with the source. */
 enum job_stateless {
     JOB_STATELESS_NEVER = 0,
@@ -100,6 +107,7 @@ struct job_config {
     uint32_t channel_capacity; /* records waiting per channel; 0: 16 */
     bool bounded;              /* input ends with the log */
     /* checkpoints */
+    uint8_t barriers; /* enum job_barriers */
     bool checkpointing;
     nanos checkpoint_interval;
     nanos checkpoint_timeout;

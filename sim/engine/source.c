@@ -41,7 +41,22 @@ channel_item channel_pop(struct channel *channel)
     return item;
 }
 
-static void channel_push(struct channel *channel, channel_item item)
+/* Make room for more items than a channel usually holds. */
+void channel_reserve(struct channel *channel, struct job *job, uint32_t more)
+{
+    if (channel->count + more + record_capacity(job) + BARRIER_ROOM <= channel->capacity) {
+        return;
+    }
+    struct channel grown = {.capacity = power_of_two_at_least(channel->count + more +
+                                                              record_capacity(job) + BARRIER_ROOM)};
+    grown.ring = arena_take(job->world->arena, grown.capacity * sizeof(grown.ring[0]));
+    while (channel->count > 0) {
+        channel_push(&grown, channel_pop(channel));
+    }
+    *channel = grown;
+}
+
+void channel_push(struct channel *channel, channel_item item)
 {
     CHECK(channel->count < channel->capacity);
     channel->ring[(channel->head + channel->count) & (channel->capacity - 1)] = item;
@@ -80,16 +95,18 @@ static uint32_t next_split(const struct source *source, const struct job *job)
     return log->split_count;
 }
 
-static uint32_t route(const struct job *job, uint32_t split, uint32_t record_index)
+uint32_t source_route(const struct job *job, uint32_t record_index)
 {
     const struct sink_record *record = &job->config->log->records[record_index].record;
+    const uint32_t split = record->split;
     switch ((enum job_routing)job->config->routing) {
     case JOB_ROUTE_FORWARD:
         return split % job->subtasks;
     case JOB_ROUTE_HASH:
         return (uint32_t)(digest_bytes(record->key) % job->subtasks);
     case JOB_ROUTE_ROUND_ROBIN:
-        return (uint32_t)((job->positions[split] + split) % job->subtasks);
+        return (uint32_t)((record_index - job->config->log->split_starts[split] + split) %
+                          job->subtasks);
     }
     UNREACHABLE();
 }
@@ -103,13 +120,20 @@ static bool emit_one(struct source *source, struct job *job)
         return false;
     }
     uint32_t index = log->split_starts[split] + (uint32_t)job->positions[split];
-    struct task *task = &job->tasks[route(job, split, index)];
+    struct task *task = &job->tasks[source_route(job, index)];
     struct channel *channel = &task->channels[source->index];
     if (channel->count >= record_capacity(job)) {
         source->blocked = true;
         return false;
     }
     channel_push(channel, ITEM(ITEM_RECORD, index + 1));
+    if (UNLIKELY(channel->awaits != 0)) {
+        coordinator_in_flight(job,
+                              channel->awaits,
+                              (struct stored_in_flight){.subtask = task->index,
+                                                        .source = source->index,
+                                                        .record = index + 1});
+    }
     job->positions[split]++;
     job->emitted_left--;
     if (job->emitted_at != NULL && job->emitted_at[index] == 0) {
@@ -122,7 +146,13 @@ static bool emit_one(struct source *source, struct job *job)
 
 static void broadcast(struct source *source, struct job *job, channel_item item)
 {
+    const bool overtakes =
+        job->config->barriers == JOB_BARRIERS_UNALIGNED && ITEM_KIND(item) == ITEM_BARRIER;
     for (uint32_t i = 0; i < job->subtasks; i++) {
+        if (overtakes) {
+            barrier_arrive(&job->tasks[i], source->index, ITEM_VALUE(item));
+            continue;
+        }
         channel_push(&job->tasks[i].channels[source->index], item);
         task_schedule(&job->tasks[i]);
     }

@@ -120,6 +120,14 @@ void store_abort(struct store *store, struct stored_checkpoint *checkpoint)
     checkpoint->state = STORE_ABORTED;
 }
 
+bool store_in_flight(const struct store *store, uint32_t number, record_id record)
+{
+    CHECK(record >= 1);
+    CHECK(record <= store->log->record_count);
+    const uint64_t *bits = store_get(store, number)->in_flight_bits;
+    return bits != NULL && (bits[(record - 1) / 64] >> ((record - 1) % 64) & 1) != 0;
+}
+
 bool store_covers(const struct store *store, uint32_t number, record_id record)
 {
     const struct source_log *log = store->log;

@@ -29,6 +29,14 @@ struct stored_piece {
     struct bytes data;
 };
 
+/* A record on its way to a subtask when an unaligned barrier overtook it: channel state. The cut
+ * covers it, and whoever restores the checkpoint delivers it before any other input. */
+struct stored_in_flight {
+    uint32_t subtask;
+    uint32_t source;
+    record_id record;
+};
+
 enum store_state {
     STORE_NONE = 0,
     STORE_PENDING,
@@ -58,6 +66,9 @@ struct stored_checkpoint {
     uint32_t piece_count;
     struct stored_collection *collections;
     uint32_t collection_count;
+    struct stored_in_flight *in_flight; /* channel by channel, in order */
+    uint32_t in_flight_count;
+    uint64_t *in_flight_bits; /* private: by record - 1; NULL when there is none */
 };
 
 struct store {
@@ -99,5 +110,8 @@ void store_abort(struct store *store, struct stored_checkpoint *checkpoint);
 /* Whether a checkpoint covers a record (its source position is past it). False while it has no
  * positions. */
 bool store_covers(const struct store *store, uint32_t number, record_id record);
+
+/* Whether a checkpoint holds a record as channel state: covered, and in no sink's state. */
+bool store_in_flight(const struct store *store, uint32_t number, record_id record);
 
 #endif

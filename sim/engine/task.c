@@ -25,6 +25,7 @@ void task_create(struct job *job, uint32_t index)
         task->channels[i].head = 0;
         task->channels[i].count = 0;
         task->channels[i].ended = false;
+        task->channels[i].awaits = 0;
     }
 }
 
@@ -98,15 +99,20 @@ static bool all_at_barrier(const struct task *task)
     return true;
 }
 
-static bool channel_is_readable(const struct channel *channel)
+static bool channel_is_readable(const struct task *task, const struct channel *channel)
 {
-    return !channel_is_empty(channel) && ITEM_KIND(channel_head(channel)) != ITEM_BARRIER;
+    return !channel_is_empty(channel) &&
+           (ITEM_KIND(channel_head(channel)) != ITEM_BARRIER ||
+            task->job->config->barriers == JOB_BARRIERS_AT_LEAST_ONCE);
 }
 
 static bool has_input(const struct task *task)
 {
+    if (barrier_is_to_overtake(task)) {
+        return true;
+    }
     for (uint32_t i = 0; i < task->job->config->sources; i++) {
-        if (channel_is_readable(&task->channels[i])) {
+        if (channel_is_readable(task, &task->channels[i])) {
             return true;
         }
     }
@@ -158,7 +164,7 @@ static struct channel *pick_channel(struct task *task, uint32_t *index)
     uint32_t count = 0;
     for (uint32_t i = 0; i < sources && count < ARRAY_COUNT(readable); i++) {
         uint32_t at = (task->channel_turn + i) % sources;
-        if (channel_is_readable(&task->channels[at])) {
+        if (channel_is_readable(task, &task->channels[at])) {
             readable[count] = at;
             count++;
         }
@@ -231,6 +237,11 @@ static void end_channel(struct task *task, struct channel *channel)
 
 static void deliver_input(struct task *task)
 {
+    if (barrier_is_to_overtake(task)) {
+        barrier_overtake(task);
+        open_barrier(task, task->overtook, SINK_EVENT_BARRIER);
+        return;
+    }
     uint32_t index = 0;
     struct channel *channel = pick_channel(task, &index);
     if (channel == NULL) {
@@ -243,6 +254,12 @@ static void deliver_input(struct task *task)
     source_wake(task->job, index);
     if (ITEM_KIND(item) == ITEM_RECORD) {
         deliver_record(task, ITEM_VALUE(item));
+    } else if (ITEM_KIND(item) == ITEM_BARRIER) {
+        if (barrier_pass(task, channel, ITEM_VALUE(item))) {
+            open_barrier(task, ITEM_VALUE(item), SINK_EVENT_BARRIER);
+        } else {
+            task_schedule(task);
+        }
     } else {
         end_channel(task, channel);
     }
