@@ -66,6 +66,8 @@ struct judge_facts {
     uint64_t stop_reasons;        /* bits of enum sink_reason that may end the job for good */
     bool expiry_fails;            /* an expired envelope must stop the job (policy FAIL) */
     bool identity_changes_allowed;
+    bool equal_is_one;           /* records of one payload are one input: one effect is enough, and
+                                     all that may be */
     bool at_destination;         /* a checkpoint's records must be at the destination itself, also
                                      of a staged sink */
     bool shares_thread;          /* processor time delays what a half does */
@@ -95,6 +97,7 @@ struct oracle_type {
     const char *const *mutants; /* that must trip it; NULL-terminated */
     const char *const *marks;   /* COVER marks that its ok needs; NULL-terminated */
     uint64_t kinds;             /* bit per journal_kind it wants */
+    bool wants_nothing; /* a run in which nothing happens is what it asks for, not vacuous */
     size_t state_size;
     void (*init)(void *state, struct judge *judge); /* may be NULL: state is zeroed */
     void (*on_entry)(void *state,

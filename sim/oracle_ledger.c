@@ -64,7 +64,8 @@ static void join_equal_payloads(struct ledger *ledger)
         }
         ledger->records[index].kin = slots[slot];
         ledger->records[index].members = 0;
-        ledger->records[slots[slot] - 1].members++;
+        struct ledger_record *kin = &ledger->records[slots[slot] - 1];
+        kin->members = ledger->facts->equal_is_one ? 1 : kin->members + 1;
     }
 }
 
@@ -638,7 +639,7 @@ void ledger_settle(struct ledger *ledger, bool complete)
             continue;
         }
         struct ledger_record *kin = &ledger->records[record->kin - 1];
-        kin->counted++;
+        kin->counted = ledger->facts->equal_is_one ? 1 : kin->counted + 1;
         if (kin->counted > ledger_effects(ledger, index + 1)) {
             ledger->missing[ledger->missing_count] = index + 1;
             ledger->missing_count++;

@@ -71,6 +71,7 @@ const struct oracle_type oracle_refused = {
     .mutants = mutants,
     .marks = marks,
     .kinds = KIND(WIRE_ISSUED) | KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
+    .wants_nothing = true,
     .on_entry = on_entry,
     .at_end = at_end,
 };

@@ -342,6 +342,17 @@ static void copy_tape(const struct choice *choice, struct result *result)
     result->alignment = choice_alignment(choice);
 }
 
+/* Whether some oracle asks for a run in which nothing happens. */
+static bool wants_nothing(const struct judge *judge)
+{
+    for (uint32_t i = 0; i < judge->oracle_count; i++) {
+        if (judge->types[i]->wants_nothing) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum run_verdict verdict_of(const struct run *run, const struct result *result)
 {
     if (result->finding_count > 0) {
@@ -352,7 +363,7 @@ static enum run_verdict verdict_of(const struct run *run, const struct result *r
     }
     bool faultless = run->fault.fired_total == 0;
     bool vacuous = faultless && result->checkpoints_completed == 0 && result->effects == 0;
-    return vacuous ? RUN_VACUOUS : RUN_OK;
+    return vacuous && !wants_nothing(&run->judge) ? RUN_VACUOUS : RUN_OK;
 }
 
 /* Which limit ended the run, by the key of a scenario where one sets it. */
