@@ -45,6 +45,9 @@ enum claim_field {
     CLAIM_TWIN,
     CLAIM_CALM,
     CLAIM_WITNESS,
+    CLAIM_CONFIGURATIONS,
+    CLAIM_INSIDES,
+    CLAIM_LACKS,
     CLAIM_FIELD_COUNT,
 };
 
@@ -95,6 +98,12 @@ static const struct field claim_fields[CLAIM_FIELD_COUNT] = {
     [CLAIM_TWIN] = {.type = FIELD_TYPE_TEXT, .key = "twin", .max = 200},
     [CLAIM_CALM] = {.type = FIELD_TYPE_ENUM, .key = "calm", .names = calm_names},
     [CLAIM_WITNESS] = {.type = FIELD_TYPE_TEXT, .key = "witness", .max = 400},
+    [CLAIM_CONFIGURATIONS] = {.type = FIELD_TYPE_NAMES,
+                              .key = "configurations",
+                              .min = 1,
+                              .max = CLAIM_LIST_MAX},
+    [CLAIM_INSIDES] = {.type = FIELD_TYPE_NAMES, .key = "insides", .min = 1, .max = CLAIM_LIST_MAX},
+    [CLAIM_LACKS] = {.type = FIELD_TYPE_NAMES, .key = "lacks", .min = 1, .max = CLAIM_LIST_MAX},
 };
 
 struct claim_values {
@@ -167,12 +176,16 @@ static const char *text_of(const struct claim_values *values, enum claim_field f
     return (const char *)values->values[field].text.data;
 }
 
-static enum err
-fill_properties(struct reader *reader, const struct claim_values *values, struct claim *claim)
+/* Copy a list of texts; none if the file has no such list. */
+static enum err fill_texts(struct reader *reader,
+                           const struct claim_values *values,
+                           enum claim_field field,
+                           const char *texts[CLAIM_LIST_MAX],
+                           uint32_t *count)
 {
-    json_t *list = values->values[CLAIM_PROPERTIES].json;
-    claim->property_count = (uint32_t)json_array_size(list);
-    for (uint32_t i = 0; i < claim->property_count; i++) {
+    json_t *list = values->values[field].json;
+    *count = (uint32_t)json_array_size(list);
+    for (uint32_t i = 0; i < *count; i++) {
         json_t *item = json_array_get(list, i);
         const struct bytes name = {(const uint8_t *)json_string_value(item),
                                    json_string_length(item)};
@@ -181,26 +194,46 @@ fill_properties(struct reader *reader, const struct claim_values *values, struct
         if (err != ERR_OK) {
             return err;
         }
-        claim->properties[i] = (const char *)copy.data;
+        texts[i] = (const char *)copy.data;
     }
     return ERR_OK;
+}
+
+static enum err
+fill_lists(struct reader *reader, const struct claim_values *values, struct claim *claim)
+{
+    enum err err =
+        fill_texts(reader, values, CLAIM_PROPERTIES, claim->properties, &claim->property_count);
+    if (err == ERR_OK) {
+        err = fill_texts(reader,
+                         values,
+                         CLAIM_CONFIGURATIONS,
+                         claim->configurations,
+                         &claim->configuration_count);
+    }
+    if (err == ERR_OK) {
+        err = fill_texts(reader, values, CLAIM_INSIDES, claim->insides, &claim->inside_count);
+    }
+    return err;
 }
 
 static enum err fill_oracles(struct reader *reader,
                              uint32_t index,
                              const struct claim_values *values,
-                             struct claim *claim)
+                             enum claim_field field,
+                             const struct oracle_type *oracles[CLAIM_LIST_MAX],
+                             uint32_t *count)
 {
-    json_t *list = values->values[CLAIM_ORACLES].json;
-    claim->oracle_count = (uint32_t)json_array_size(list);
-    for (uint32_t i = 0; i < claim->oracle_count; i++) {
+    json_t *list = values->values[field].json;
+    *count = (uint32_t)json_array_size(list);
+    for (uint32_t i = 0; i < *count; i++) {
         json_t *item = json_array_get(list, i);
-        claim->oracles[i] = oracle_by_name(bytes_of_text(json_string_value(item)));
-        if (claim->oracles[i] == NULL) {
+        oracles[i] = oracle_by_name(bytes_of_text(json_string_value(item)));
+        if (oracles[i] == NULL) {
             char place[READER_PATH_SIZE];
             char key[32];
             char seen[READER_SEEN_SIZE];
-            (void)snprintf(key, sizeof(key), "oracles[%" PRIu32 "]", i);
+            (void)snprintf(key, sizeof(key), "%s[%" PRIu32 "]", claim_fields[field].key, i);
             field_place(index, key, place);
             reader_seen(item, seen);
             return reader_reject(
@@ -242,6 +275,14 @@ static enum err check_claim(struct reader *reader,
                              claim->holds ? claim->twin : "missing",
                              "of a claim that fails, and only there");
     }
+    if (claim->inside_count > 1 && claim->inside_count != claim->configuration_count) {
+        field_place(index, "insides", place);
+        return reader_reject(reader,
+                             ERR_INVALID,
+                             place,
+                             "a list of another length",
+                             "one scenario, or as many as configurations");
+    }
     return ERR_OK;
 }
 
@@ -277,6 +318,12 @@ place_scenarios(struct reader *reader, const struct claim_set *set, struct claim
     for (size_t i = 0; i < ARRAY_COUNT(places) && err == ERR_OK; i++) {
         err = place_scenario(reader, set, places[i]);
     }
+    for (uint32_t i = 0; i < claim->configuration_count && err == ERR_OK; i++) {
+        err = place_scenario(reader, set, &claim->configurations[i]);
+    }
+    for (uint32_t i = 0; i < claim->inside_count && err == ERR_OK; i++) {
+        err = place_scenario(reader, set, &claim->insides[i]);
+    }
     return err;
 }
 
@@ -302,9 +349,13 @@ read_claim(struct reader *reader, struct claim_set *set, uint32_t index, json_t 
         .twin = text_of(&values, CLAIM_TWIN),
         .calm = (uint8_t)values.values[CLAIM_CALM].number,
     };
-    err = fill_properties(reader, &values, claim);
+    err = fill_lists(reader, &values, claim);
     if (err == ERR_OK) {
-        err = fill_oracles(reader, index, &values, claim);
+        err = fill_oracles(
+            reader, index, &values, CLAIM_ORACLES, claim->oracles, &claim->oracle_count);
+    }
+    if (err == ERR_OK) {
+        err = fill_oracles(reader, index, &values, CLAIM_LACKS, claim->lacks, &claim->lack_count);
     }
     if (err == ERR_OK) {
         err = check_claim(reader, set, index, claim);

@@ -29,6 +29,15 @@ struct claim {
     const char *small_2x; /* three records, two subtasks */
     const char *twin;     /* of a fails claim: the same without the condition, which must hold */
     uint8_t calm;         /* enum claim_calm */
+    /* of a claim about refusal: the scenarios that must be refused, one run each, and those just
+     * inside the rule, which must run; as many, or one for all */
+    const char *configurations[CLAIM_LIST_MAX];
+    uint32_t configuration_count;
+    const char *insides[CLAIM_LIST_MAX];
+    uint32_t inside_count;
+    /* of a claim that two words differ: one run keeps the oracles and breaks all of these */
+    const struct oracle_type *lacks[CLAIM_LIST_MAX];
+    uint32_t lack_count;
 };
 
 struct claim_set;

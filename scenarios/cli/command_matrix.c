@@ -6,7 +6,9 @@
  *   fails    the first seed that breaks the claim's first oracle, shrunk to a witness; the calm tape
  *            must be clean (or is the witness itself, where the claim says so); the twin without
  *            the condition must hold on counted seeds.
- *   refused  one run of a configuration that the sink must refuse; its twin must run.
+ *   refused  one run of each configuration that the sink must refuse, before its first run or by what
+ *            the oracle refused sees; the ones just inside the rule must run and complete a checkpoint.
+ *   words    one run, found by search, that keeps what one word asks for and lacks what another does.
  *
  * A claim has the verdict that is expected of it only when all of that came out. */
 #include "reports/text.h"
@@ -19,6 +21,8 @@
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/steady.h"
 #include "scenarios/cli/sweep.h"
+#include "scenarios/wiring/catalogue.h"
+#include "sim/tape.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -216,7 +220,51 @@ static enum status certify(struct trial *trial, const char *name, uint64_t budge
     return status;
 }
 
-/* What the adversary profile shows beyond the claim's own. */
+/* Whether a clause text licenses its outcome only above a profile; *rest is what follows the tag. */
+static bool is_beyond(const char *clause_or_null, enum profile profile, const char **rest)
+{
+    static const struct {
+        const char *tag;
+        enum profile from;
+    } tags[] = {{"adversary ", PROFILE_ADVERSARY}, {"observed ", PROFILE_OBSERVED}};
+    for (size_t i = 0; clause_or_null != NULL && i < sizeof tags / sizeof tags[0]; i++) {
+        if (strncmp(clause_or_null, tags[i].tag, strlen(tags[i].tag)) == 0) {
+            *rest = clause_or_null + strlen(tags[i].tag);
+            return profile < tags[i].from;
+        }
+    }
+    return false;
+}
+
+/* "relies on X-10 X-11": the clauses that license what broke the claim beyond its profile; "fails"
+ * when no outcome on the tape needs the wider profile. */
+static const char *reliance_of(struct trial *trial, const char *tape_text)
+{
+    struct tape_entry entries[RESULT_TAPE_MAX];
+    struct tape tape = {.entries = entries, .capacity = RESULT_TAPE_MAX};
+    struct tape_header header = {0};
+    struct tape_fault fault = {0};
+    const char *clauses = "";
+    if (tape_read_text(bytes_of_text(tape_text), catalogue_registry(), &tape, &header, &fault) !=
+        ERR_OK) {
+        return "fails";
+    }
+    for (uint32_t i = 0; i < tape.count; i++) {
+        const struct choice_site *site =
+            choice_site_by_key(catalogue_registry(), tape.entries[i].key);
+        const char *rest = NULL;
+        if (site != NULL && tape.entries[i].value < site->outcome_count &&
+            is_beyond(site->outcomes[tape.entries[i].value].clause, trial->claim->profile, &rest) &&
+            strstr(clauses, rest) == NULL) {
+            clauses = text_format(&trial->session->texts, "%s %s", clauses, rest);
+        }
+    }
+    return clauses[0] == '\0' ? "fails"
+                              : text_format(&trial->session->texts, "relies on%s", clauses);
+}
+
+/* What the adversary profile shows beyond the claim's own: not a defect, but what the claim relies
+ * on. */
 static enum status try_adversary(struct trial *trial, uint64_t budget)
 {
     struct scenario *scenario = NULL;
@@ -238,8 +286,13 @@ static enum status try_adversary(struct trial *trial, uint64_t budget)
     const uint64_t digest = trial->record->digest;
     status = sweep_seeds(trial, scenario, &wanted);
     trial->record->digest = digest;
-    trial->record->adversary =
-        summary_breaks(&trial->sweep->summary, trial->oracles) ? "fails" : "holds";
+    trial->record->adversary = "holds";
+    if (status == STATUS_OK && summary_breaks(&trial->sweep->summary, trial->oracles)) {
+        const struct report_violation *violation =
+            first_violation(trial, scenario, trial->claim->scenario, trial->oracles, &status);
+        trial->record->adversary =
+            violation == NULL ? "fails" : reliance_of(trial, violation->tape);
+    }
     scenario_destroy(scenario);
     return status;
 }
@@ -407,8 +460,8 @@ static enum status try_fails(struct trial *trial)
 
 /* --- refused ----------------------------------------------------------------------------------- */
 
-/* One run; refused or not, and whether it counted. */
-static enum status try_once(struct trial *trial, const char *name, bool *refused)
+/* One run: what became of it stands in trial->sweep. */
+static enum status try_once(struct trial *trial, const char *name)
 {
     struct scenario *scenario = NULL;
     enum status status =
@@ -416,32 +469,134 @@ static enum status try_once(struct trial *trial, const char *name, bool *refused
     if (status != STATUS_OK) {
         return status;
     }
-    const struct sweep_options wanted = {.seeds = {1, 1}};
+    const uint64_t seed = first_seed(trial->session->options);
+    const struct sweep_options wanted = {.seeds = {seed, seed}};
     status = sweep_seeds(trial, scenario, &wanted);
-    *refused = trial->sweep->summary.refused > 0;
     scenario_destroy(scenario);
+    return status;
+}
+
+/* Refused before the run began, or in a run in which the oracle refused saw nothing amiss. */
+static bool was_refused(const struct trial *trial)
+{
+    const struct summary *summary = &trial->sweep->summary;
+    uint8_t oracle = 0;
+    if (summary->refused > 0) {
+        return true;
+    }
+    const bool is_judged = trial->claim->oracle_count > 0 &&
+                           strcmp(trial->claim->oracles[0]->name, "refused") == 0 &&
+                           summary_oracle_parse("refused", &oracle) == ERR_OK;
+    return is_judged && summary->runs > 0 && summary->limited == 0 &&
+           !summary_breaks(summary, trial->oracles);
+}
+
+/* Started, completed a checkpoint, and broke nothing but the word refused. */
+static bool was_accepted(const struct trial *trial)
+{
+    const struct summary *summary = &trial->sweep->summary;
+    return summary->refused == 0 && summary->counted > 0 && summary->completing > 0;
+}
+
+static enum status try_configurations(
+    struct trial *trial, const char *const *names, uint32_t count, bool wants_refusal, bool *all)
+{
+    enum status status = STATUS_OK;
+    *all = true;
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        status = try_once(trial, names[i]);
+        trial->record->seeds += trial->sweep->summary.runs;
+        const bool fits = wants_refusal ? was_refused(trial) : was_accepted(trial);
+        if (status == STATUS_OK && !fits) {
+            *all = false;
+            explain(trial, wants_refusal ? "%s is not refused" : "%s does not run", names[i]);
+        }
+    }
     return status;
 }
 
 static enum status try_refused(struct trial *trial)
 {
+    const struct claim *claim = trial->claim;
+    const bool is_list = claim->configuration_count > 0;
     bool refused = false;
-    bool twin_refused = true;
-    enum status status = try_once(trial, trial->claim->scenario, &refused);
+    bool accepted = false;
+    enum status status = try_configurations(trial,
+                                            is_list ? claim->configurations : &claim->scenario,
+                                            is_list ? claim->configuration_count : 1,
+                                            true,
+                                            &refused);
     trial->record->verdict = refused ? REPORT_HOLDS : REPORT_FAILS;
-    trial->record->seeds = trial->sweep->summary.runs;
-    if (!refused) {
-        explain(trial, "%s is not refused", trial->claim->scenario);
-    }
-    if (status == STATUS_OK && trial->claim->twin[0] != '\0') {
-        status = try_once(trial, trial->claim->twin, &twin_refused);
-        const bool runs = !twin_refused && trial->sweep->summary.counted > 0;
-        trial->record->twin = runs ? REPORT_HOLDS : REPORT_FAILS;
-        if (!runs) {
-            explain(trial, "the twin %s does not run", trial->claim->twin);
+    if (status == STATUS_OK && claim->inside_count > 0) {
+        status = try_configurations(trial, claim->insides, claim->inside_count, false, &accepted);
+        trial->record->twin = accepted ? REPORT_HOLDS : REPORT_FAILS;
+        if (!accepted && refused) {
             trial->record->verdict = REPORT_INCONCLUSIVE;
         }
     }
+    return status;
+}
+
+/* --- words that differ ------------------------------------------------------------------------- */
+
+/* The bits of these oracles. */
+static uint64_t bits_of(const struct oracle_type *const *oracles, uint32_t count)
+{
+    uint64_t bits = 0;
+    uint8_t oracle = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (summary_oracle_parse(oracles[i]->name, &oracle) == ERR_OK) {
+            bits |= UINT64_C(1) << oracle;
+        }
+    }
+    return bits;
+}
+
+/* A run that breaks all that is lacking, and nothing that is kept. */
+static bool tells_apart(const struct summary *summary, uint64_t kept, uint64_t lacking)
+{
+    for (uint32_t i = 0; i < summary->finding_count; i++) {
+        const uint64_t broken = summary->findings[i].oracles;
+        if ((broken & kept) == 0 && (broken & lacking) == lacking) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum status try_words(struct trial *trial)
+{
+    const struct claim *claim = trial->claim;
+    const uint64_t lacking = bits_of(claim->lacks, claim->lack_count);
+    const uint64_t first = first_seed(trial->session->options);
+    const struct sweep_options wanted = {
+        .seeds = {first, first + budget_of(trial->session->options) - 1},
+        .stop_oracles = lacking,
+    };
+    struct scenario *scenario = NULL;
+    enum status status =
+        session_scenario_under(trial->session, claim->scenario, claim->profile, &scenario);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = sweep_seeds(trial, scenario, &wanted);
+    add_established(trial);
+    const bool told = tells_apart(&trial->sweep->summary, trial->oracles, lacking);
+    trial->record->verdict = told ? REPORT_HOLDS : REPORT_FAILS;
+    if (status == STATUS_OK && told) {
+        const struct report_violation *violation =
+            first_violation(trial, scenario, claim->scenario, lacking, &status);
+        if (violation != NULL) {
+            set_witness(trial, violation);
+        }
+    } else if (!told) {
+        explain(trial,
+                "no run of %s keeps %s and lacks %s",
+                claim->scenario,
+                claim->oracles[0]->name,
+                claim->lacks[0]->name);
+    }
+    scenario_destroy(scenario);
     return status;
 }
 
@@ -525,6 +680,7 @@ static enum status try_claim(struct trial *trial)
     };
     set_oracles(trial);
     enum status status = is_about_refusal(claim) ? try_refused(trial)
+                         : claim->lack_count > 0 ? try_words(trial)
                          : claim->holds          ? try_holds(trial)
                                                  : try_fails(trial);
     if (status == STATUS_OK) {

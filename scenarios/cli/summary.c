@@ -78,6 +78,7 @@ static void add_counted(struct summary *summary,
 {
     summary->counted++;
     summary->excused += result->inconclusive > 0 ? 1 : 0;
+    summary->completing += result->checkpoints_completed > 0 ? 1 : 0;
     summary->crash_runs += result->crashes > 0 ? 1 : 0;
     summary->crash_points_hit += result->crashes;
     summary->crash_points_seen += result->crash_points_seen;
@@ -185,6 +186,7 @@ void summary_join(struct summary *summary, const struct summary *later)
     summary->violating += later->violating;
     summary->events += later->events;
     summary->digest += later->digest;
+    summary->completing += later->completing;
     summary->crash_runs += later->crash_runs;
     summary->crash_points_hit += later->crash_points_hit;
     summary->crash_points_seen += later->crash_points_seen;

@@ -45,6 +45,7 @@ struct summary {
     uint64_t violating;
     uint64_t events;
     uint64_t digest;     /* sum over runs */
+    uint64_t completing; /* counted, with a completed checkpoint */
     uint64_t crash_runs; /* counted, with a crash and a restore */
     uint64_t crash_points_hit;
     uint64_t crash_points_seen;
