@@ -102,14 +102,23 @@ void link_reply_copy(struct link *link,
     }
 }
 
-/* An answer that the fate fixes. The cause around a wrapped one is the client's; what the caller may
- * conclude is what the inner code says. */
+/* What the caller may conclude: no cause in the chain may leave the effect open, if the answer is to
+ * say that there was none. */
+static enum port_outcome outcome_of_fate(const struct fate *fate)
+{
+    const bool is_wrapped = fate->action == FATE_WRAPPED && fate->outer != PORT_OK;
+    return is_wrapped && is_ambiguous(fate->outer) ? PORT_OUTCOME_UNKNOWN
+                                                   : outcome_of_code(fate->code);
+}
+
+/* An answer that the fate fixes. The cause around a wrapped one is the client's, for which an inner
+ * call of its own may have failed. */
 void link_reply_fate(const struct fate *fate, uint8_t kind, struct link_reply *reply)
 {
     CHECK(reply->block == NULL);
     *reply = (struct link_reply){
         .kind = kind,
-        .outcome = (uint8_t)outcome_of_code(fate->code),
+        .outcome = (uint8_t)outcome_of_fate(fate),
         .status = port_status_grpc((enum port_code)fate->code),
     };
     if (fate->action == FATE_WRAPPED) {

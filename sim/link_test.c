@@ -164,6 +164,26 @@ static void a_wrapped_refusal_hides_its_code_behind_an_outer_cause(void **state)
     toy_close(&toy);
 }
 
+/* Goal: X-05. Method: the answer alone. */
+static void an_outer_cause_may_leave_open_what_the_inner_one_settles(void **state)
+{
+    (void)state;
+    static const struct {
+        struct fate fate;
+        enum port_outcome outcome;
+    } cases[] = {
+        {{FATE_WRAPPED, PORT_INVALID_ARGUMENT, PORT_INTERNAL, 0}, PORT_OUTCOME_UNKNOWN},
+        {{FATE_WRAPPED, PORT_UNAVAILABLE, PORT_PERMISSION_DENIED, 0}, PORT_OUTCOME_UNKNOWN},
+        {{FATE_WRAPPED, PORT_INVALID_ARGUMENT, PORT_PERMISSION_DENIED, 0}, PORT_OUTCOME_ERROR},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct link_reply reply = {0};
+        link_reply_fate(&cases[i].fate, PORT_ANSWER, &reply);
+        assert_int_equal(reply.outcome, cases[i].outcome);
+        assert_int_equal(port_status_first(&reply.status), cases[i].fate.outer);
+    }
+}
+
 static void an_outage_hits_further_calls_of_any_sender_without_a_draw(void **state)
 {
     (void)state;
@@ -820,6 +840,7 @@ TEST_MAIN(link,
           TEST(an_ambiguous_code_comes_after_the_effect),
           TEST(a_duplicated_call_takes_effect_twice_and_is_answered_once),
           TEST(a_wrapped_refusal_hides_its_code_behind_an_outer_cause),
+          TEST(an_outer_cause_may_leave_open_what_the_inner_one_settles),
           TEST(an_outage_hits_further_calls_of_any_sender_without_a_draw),
           TEST(heal_ends_an_outage),
           TEST(a_definite_error_of_the_model_carries_its_detail),

@@ -94,6 +94,7 @@ static void x_05_only_ambiguous_codes_come_after_an_effect(void **state)
     assert_non_null(create_fate(FATE_REFUSED, PORT_DEADLINE_EXCEEDED));
     assert_non_null(create_fate(FATE_AMBIGUOUS, PORT_CANCELLED));
     assert_non_null(create_fate(FATE_WRAPPED, PORT_UNAVAILABLE));
+    assert_non_null(create_fate(FATE_WRAPPED, PORT_INVALID_ARGUMENT));
     assert_non_null(create_fate(FATE_DUPLICATED, PORT_OK));
 }
 
