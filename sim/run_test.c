@@ -21,6 +21,7 @@
 #include "sim/run.h"
 
 #include "sim/engine/toy_testkit.h"
+#include "sim/link_internal.h"
 #include "sim/oracle_set.h"
 #include "sinks/base/test.h"
 
@@ -321,18 +322,77 @@ static void a_refused_configuration_is_a_verdict(void **state)
     assert_string_equal(toy.result.message, "no such thing");
 }
 
-/* Goal: no fault after heal; late requests are waited for. */
+/* Goal: what has left a sink takes effect before the end checks, though the job is done before it
+ * does. Method: the last request is applied after its caller gave up and sent it again; nothing else
+ * keeps the run going. */
 static void effects_on_their_way_land_before_the_end(void **state)
 {
     (void)state;
     toy_init(&toy, TOY_EAGER, 5, 1);
     toy.config.job.checkpointing = false;
     toy.config.job.bounded = false;
+    toy.config.link.late_effect_max = toy.config.facts.late_effect_max;
     toy_pin(&toy, (struct toy_pin){.site = &toy_fate_site, .value = 3, .nth = 4});
+    toy_pin(&toy,
+            (struct toy_pin){.site = &link_sites[LINK_SITE_LATE], .value = LATE_BEFORE_BOUND});
     toy_run(&toy);
     assert_int_equal(toy.result.end, RUN_END_COMPLETE);
-    assert_true(toy_effects_of(&toy, 5) >= 1);
+    assert_int_equal(toy_effects_of(&toy, 5), 2);
     assert_int_equal(toy_count(&toy, (struct journal_entry){.kind = HOST_HEAL}), 1);
+}
+
+/* A service that answers at once and has something left to do for an hour. */
+static void busy_init(void *state, const struct model_env *env)
+{
+    uint32_t *left = state;
+    *left = 1;
+    (void)model_at(env, HOURS(1), 0, 0, 0);
+}
+
+static void
+busy_handle(void *state, const struct model_request *request, struct model_replies *replies)
+{
+    (void)state;
+    (void)request;
+    model_reply(replies, PORT_OK, NULL);
+}
+
+static void busy_event(void *state, uint8_t what, uint64_t a, uint64_t b)
+{
+    uint32_t *left = state;
+    (void)what;
+    (void)a;
+    (void)b;
+    *left = 0;
+}
+
+static uint32_t busy_pending(const void *state)
+{
+    const uint32_t *left = state;
+    return *left;
+}
+
+static uint64_t busy_digest(const void *state)
+{
+    const uint32_t *left = state;
+    return *left;
+}
+
+static void a_service_that_has_work_left_is_waited_for(void **state)
+{
+    (void)state;
+    toy_init(&toy, TOY_EAGER, 5, 1);
+    struct model_type busy = *toy.config.services[0].type;
+    busy.state_size = sizeof(uint32_t);
+    busy.init = busy_init;
+    busy.handle = busy_handle;
+    busy.event = busy_event;
+    busy.pending = busy_pending;
+    busy.digest = busy_digest;
+    toy.config.services[0].type = &busy;
+    toy_run(&toy);
+    assert_int_equal(toy.result.end, RUN_END_COMPLETE);
+    assert_true(toy.result.ended_at == HOURS(1));
 }
 
 /* Goal: after heal no fault fires. Method: everything may happen until then. */
@@ -378,5 +438,6 @@ TEST_MAIN(run,
           TEST(a_run_without_anything_is_vacuous),
           TEST(a_refused_configuration_is_a_verdict),
           TEST(effects_on_their_way_land_before_the_end),
+          TEST(a_service_that_has_work_left_is_waited_for),
           TEST(nothing_is_injected_after_heal),
           TEST(faults_and_failing_allocations_mix))

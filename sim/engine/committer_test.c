@@ -96,6 +96,29 @@ static void one_notice_commits_all_older_checkpoints_ascending(void **state)
     require_each_record_once();
 }
 
+/* Goal: FW1, on a task thread a notice goes ahead of input, and so does what it lets commit. Method:
+ * a slow writer, so that records wait whenever a notice comes. */
+static void what_a_notice_lets_commit_is_committed_before_the_next_record(void **state)
+{
+    (void)state;
+    uint32_t met = 0;
+    toy_init(&toy, TOY_STAGED, 60, 1);
+    toy.behaviour.busy_for = MS(20);
+    run_to_the_end();
+    for (uint32_t at = toy_find(&toy, 0, ENTRY(.kind = HOST_NOTICE)); toy_is_found(at, &toy);
+         at = toy_find(&toy, at + 1, ENTRY(.kind = HOST_NOTICE))) {
+        uint32_t record = toy_find(&toy, at, ENTRY(.kind = HOST_RECORD));
+        if (toy_is_found(record, &toy)) {
+            const uint32_t checkpoint = journal_at(toy_journal(&toy), at)->checkpoint;
+            const uint32_t returned =
+                toy_find(&toy, at, ENTRY(.kind = HOST_COMMIT_RETURNED, .checkpoint = checkpoint));
+            assert_true(returned < record);
+            met++;
+        }
+    }
+    assert_true(met > 2);
+}
+
 /* Goal: C9: a late notice, and one that comes behind the next. */
 static void late_notices_lose_and_repeat_nothing(void **state)
 {
@@ -376,6 +399,7 @@ TEST_MAIN(committer,
           TEST(a_snapshot_holds_the_collection_before_its_commit),
           TEST(progress_of_a_commit_is_never_stored),
           TEST(one_notice_commits_all_older_checkpoints_ascending),
+          TEST(what_a_notice_lets_commit_is_committed_before_the_next_record),
           TEST(late_notices_lose_and_repeat_nothing),
           TEST(committables_of_an_aborted_checkpoint_are_committed_with_the_next),
           TEST(restored_collections_are_committed_before_any_input),

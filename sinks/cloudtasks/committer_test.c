@@ -24,8 +24,8 @@ static struct test_user user;
 static struct sink_commit_request requests[REQUESTS_MAX];
 static uint32_t request_count;
 
-/* Stage records by the real writer, at the time at which hosts begin. */
-static void stage(uint32_t count)
+/* Stage records by the real writer, at the time at which hosts begin; how many envelopes there are. */
+static uint32_t stage_into(struct sink_commit_request *places, uint32_t count)
 {
     static const char *const keys[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     struct host host;
@@ -36,13 +36,24 @@ static void stage(uint32_t count)
         host_record(&host, i + 1, keys[i % ARRAY_COUNT(keys)], "v");
     }
     host_barrier(&host, 1);
-    request_count = 0;
+    uint32_t staged_count = 0;
     for (const struct sink_committable *staged = host.committables; staged != NULL;
          staged = staged->next) {
-        requests[request_count] = host_keep(staged);
-        request_count++;
+        places[staged_count] = host_keep(staged);
+        staged_count++;
     }
     host_fini(&host);
+    return staged_count;
+}
+
+/* Put an envelope of another queue in the place of one. */
+static void put_foreign(uint32_t index)
+{
+    const struct bytes queue = user.options[CLOUDTASKS_OPTION_QUEUE].text;
+    user.options[CLOUDTASKS_OPTION_QUEUE].text = BYTES_LITERAL(QUEUE_ELSEWHERE);
+    host_forget(&requests[index]);
+    assert_int_equal(stage_into(&requests[index], 1), 1);
+    user.options[CLOUDTASKS_OPTION_QUEUE].text = queue;
 }
 
 static void begin(struct host *host, uint32_t count)
@@ -50,7 +61,7 @@ static void begin(struct host *host, uint32_t count)
     memset(host, 0, sizeof(*host));
     test_user_init(&user, true);
     user.options[CLOUDTASKS_OPTION_VERIFY_QUEUE_RETENTION].number = 0;
-    stage(count);
+    request_count = stage_into(requests, count);
 }
 
 static void open_it(struct host *host)
@@ -478,7 +489,7 @@ static void one_bad_envelope_stops_the_whole_commit(void **state)
             begin(&host, 3);
             user.options[CLOUDTASKS_OPTION_EXPIRED_ENVELOPE_POLICY].number = policy;
             if (foreign != 0) {
-                user.options[CLOUDTASKS_OPTION_QUEUE].text = BYTES_LITERAL(QUEUE_ELSEWHERE);
+                put_foreign(1);
             } else {
                 requests[2].data.size--;
             }
@@ -487,7 +498,8 @@ static void one_bad_envelope_stops_the_whole_commit(void **state)
             commit(&host);
             host_assert_failed(&host,
                                SINK_REASON_STATE,
-                               foreign != 0 ? "committable 1 of 3" : "committable 3 of 3: trunc");
+                               foreign != 0 ? "committable 2 of 3: it belongs to another"
+                                            : "committable 3 of 3: trunc");
             assert_int_equal(host.send_count, 0);
             assert_int_equal(host.counts[SINK_EFFECT_SIGNAL], 0);
             end(&host);
@@ -522,7 +534,7 @@ static void a_failure_in_the_step_that_sends_keeps_the_sent_bytes(void **state)
     test_user_init(&user, true);
     user.options[CLOUDTASKS_OPTION_VERIFY_QUEUE_RETENTION].number = 0;
     user.options[CLOUDTASKS_OPTION_NAME_RETENTION].number = DAYS(2);
-    stage(1);
+    request_count = stage_into(requests, 1);
     struct sink_commit_request both[2] = {requests[0], young};
     open_it(&host);
     host.now.wall += WINDOW;
