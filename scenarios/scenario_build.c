@@ -409,6 +409,8 @@ static enum err build_engine(struct build *build)
     job->zombies = build_flag(build, FIELD_ENGINE_ZOMBIES);
     job->older_restores = build_flag(build, FIELD_ENGINE_OLDER_RESTORES);
     job->cpu_per_event = build_number(build, FIELD_ENGINE_CPU_PER_EVENT);
+    job->checkpoint_aborts_count = build_flag(build, FIELD_CHECKPOINT_ABORTS_COUNT);
+    job->clock_jump = (int64_t)build_number(build, FIELD_ENGINE_CLOCK_JUMP);
     job->clock_offset_max = (int64_t)build_number(build, FIELD_ENGINE_CLOCK_OFFSET);
     build_job_facts(build);
     build_checkpoints(build);

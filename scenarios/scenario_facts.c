@@ -89,13 +89,19 @@ static struct lengths lengths_of(const struct run_config *config,
 
 /* --- downtimes ----------------------------------------------------------------------------------- */
 
+/* Largest error of a task's wall clock: where it starts, and one jump. */
+static nanos clock_error(const struct job_config *job)
+{
+    return nanos_add((nanos)job->clock_offset_max, (nanos)job->clock_jump);
+}
+
 static nanos before_window(const struct run_config *config,
                            const struct wiring_windows *windows,
                            const struct lengths *lengths,
                            nanos window)
 {
     const struct job_config *job = &config->job;
-    nanos taken = nanos_mul((nanos)job->clock_offset_max, 2);
+    nanos taken = nanos_mul(clock_error(job), 2);
     taken = nanos_add(taken, lengths->fault_free);
     taken = nanos_add(taken, nanos_mul(lengths->pace, config->faults.cap_total));
     taken = nanos_add(taken, windows->residence);
@@ -110,7 +116,7 @@ static void set_downtimes(const struct fields *fields,
                           const struct lengths *lengths)
 {
     struct job_config *job = &config->job;
-    const nanos clock = nanos_mul((nanos)job->clock_offset_max, 2);
+    const nanos clock = nanos_mul(clock_error(job), 2);
     const nanos timeout = windows->request_timeout;
     const nanos window =
         windows->recovery_window > 0 ? windows->recovery_window : windows->protection_window;

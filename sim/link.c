@@ -185,6 +185,21 @@ bool link_cancel(struct link *link, uint32_t sender_handle, uint64_t sender_requ
     return link_stream_cancel(link, sender, sender_request);
 }
 
+bool link_is_open(const struct link *link, uint32_t sender_handle, uint64_t sender_request)
+{
+    const struct link_sender *sender = sender_find(link, sender_handle);
+    if (sender == NULL) {
+        return false;
+    }
+    for (struct list_link *at = list_first(&sender->waiting); at != NULL;
+         at = list_next(&sender->waiting, at)) {
+        if (LIST_ITEM(at, struct link_call, of_sender)->sender_request == sender_request) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t link_pending(const struct link *link, uint32_t sender_handle)
 {
     const struct link_sender *sender = sender_find(link, sender_handle);

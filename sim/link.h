@@ -67,6 +67,9 @@ void link_forget(struct link *link, uint32_t sender);
  * pending. */
 bool link_cancel(struct link *link, uint32_t sender, uint64_t sender_request);
 
+/* Whether a call or message of a sender by this number has no answer yet. O(those that have none). */
+bool link_is_open(const struct link *link, uint32_t sender, uint64_t sender_request);
+
 /* Calls and messages of a sender that have no answer yet. */
 uint32_t link_pending(const struct link *link, uint32_t sender);
 

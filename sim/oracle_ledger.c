@@ -368,7 +368,7 @@ NOINLINE static void note_issued(struct ledger *ledger, const struct journal_ent
     }
     struct ledger_identity *identity = ledger_identity_or_new(ledger, entry->identity);
     ledger->identity_or_null = identity;
-    ledger->envelope_or_null = ledger_envelope_of(ledger, identity);
+    ledger->envelope_or_null = ledger_envelope_known_to(ledger, identity, entry->attempt);
     ledger->saw |= ledger->envelope_or_null != NULL ? SAW_SENT_ENVELOPE : 0;
     identity->sent_value = identity->sent == 0 ? entry->value : identity->sent_value;
     identity->sent++;

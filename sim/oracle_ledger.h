@@ -86,6 +86,7 @@ struct ledger_identity {
     uint64_t identity;
     uint64_t sent_value; /* of the first request */
     uint32_t envelope;   /* current one, index + 1; 0 none: an eager sink's */
+    uint32_t latest;     /* latest staging in any attempt, index + 1; 0 none */
     uint32_t sent;       /* data requests */
     bool shared;         /* two records derive it: not judged */
 };

@@ -61,6 +61,28 @@ struct ledger_envelope *ledger_envelope_of(const struct ledger *ledger,
     return identity->envelope == 0 ? NULL : &ledger->envelopes[identity->envelope - 1];
 }
 
+/* The staging that a sender of an attempt knows: a replaced one may send what it was granted, under
+ * an identity that has been staged again since. */
+struct ledger_envelope *ledger_envelope_known_to(const struct ledger *ledger,
+                                                 const struct ledger_identity *identity,
+                                                 uint16_t attempt)
+{
+    struct ledger_envelope *current = ledger_envelope_of(ledger, identity);
+    if (current == NULL || attempt >= ledger->attempt || ledger_is_granted(current, attempt)) {
+        return current;
+    }
+    struct ledger_envelope *known = NULL;
+    for (uint32_t index = identity->latest; index != 0;
+         index = ledger->envelopes[index - 1].previous) {
+        struct ledger_envelope *envelope = &ledger->envelopes[index - 1];
+        if (ledger_is_granted(envelope, attempt)) {
+            return envelope;
+        }
+        known = known == NULL && envelope->attempt <= attempt ? envelope : known;
+    }
+    return known == NULL ? current : known;
+}
+
 /* Set what the current entry names. */
 void ledger_name_identity(struct ledger *ledger, uint64_t identity)
 {
@@ -216,10 +238,11 @@ void ledger_note_staged(struct ledger *ledger, const struct journal_entry *entry
         .position = position,
         .record = entry->record,
         .checkpoint = entry->checkpoint,
-        .previous = identity->envelope,
+        .previous = identity->latest,
         .attempt = entry->attempt,
     };
     ledger->envelope_count++;
+    identity->latest = ledger->envelope_count;
     ledger->identity_or_null = identity;
     ledger->envelope_or_null = envelope;
     ledger->batches = ledger->batches || entry->record == 0;

@@ -24,6 +24,9 @@ void *ledger_reaching(struct ledger *ledger,
 
 /* Identities and envelopes. */
 struct ledger_identity *ledger_identity_or_new(struct ledger *ledger, uint64_t identity);
+struct ledger_envelope *ledger_envelope_known_to(const struct ledger *ledger,
+                                                 const struct ledger_identity *identity,
+                                                 uint16_t attempt);
 struct ledger_envelope *ledger_envelope_of(const struct ledger *ledger,
                                            const struct ledger_identity *identity);
 /* Set what the current entry names. */

@@ -95,6 +95,27 @@ static void a_grant_holds_for_its_attempt(void **state)
     assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
 }
 
+/* Goal: a replaced attempt that still runs sends the staging it was granted, though another attempt
+ * has staged the identity again; what it was never granted, it may not send. */
+static void a_zombie_is_judged_by_the_staging_it_knew(void **state)
+{
+    (void)state;
+    for (uint32_t granted = 0; granted < 2; granted++) {
+        struct kit kit;
+        prepare(&kit);
+        kit_checkpoint(&kit, 1, (uint32_t[]){21, 0});
+        if (granted == 1) {
+            kit_envelope(&kit, HOST_COMMIT_REQUEST, 21);
+        }
+        kit_restart(&kit, 0);
+        kit_accept(&kit, 1, 1);
+        kit_stage(&kit, 1, 21);
+        kit.attempt = 1;
+        (void)kit_send(&kit, kit_committer, 21);
+        assert_int_equal(kit_verdict(&kit), granted == 1 ? VERDICT_OK : VERDICT_VIOLATION);
+    }
+}
+
 static void an_identity_that_was_never_staged_is_a_violation(void **state)
 {
     (void)state;
@@ -122,5 +143,6 @@ TEST_MAIN(oracle_staged_silence,
           TEST(a_request_list_before_the_completion_grants_nothing),
           TEST(a_later_checkpoint_frees_an_earlier_envelope),
           TEST(a_grant_holds_for_its_attempt),
+          TEST(a_zombie_is_judged_by_the_staging_it_knew),
           TEST(an_identity_that_was_never_staged_is_a_violation),
           TEST(other_requests_may_leave_at_any_time))

@@ -155,6 +155,7 @@ static void every_outcome_of_the_engine_is_reached(void **state)
         toy.config.job.sources = 4;
         toy.config.job.chained = seed % 2 == 0;
         toy.config.job.record_burst = 3;
+        toy.config.job.clock_jump = (int64_t)MINUTES(1);
         toy.config.job.stateless_restores = (uint8_t)(seed % 3);
         toy.config.job.allow_non_restored = true;
         toy_next_sink(&toy, seed % 4 < 2 ? TOY_STAGED : TOY_EAGER);

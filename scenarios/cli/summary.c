@@ -317,7 +317,7 @@ uint32_t summary_kinds_offered(const struct run_config *config)
     if (!job->zombies) {
         kinds &= ~(UINT32_C(1) << FAULT_ZOMBIE);
     }
-    if (job->clock_offset_max == 0) {
+    if (job->clock_offset_max == 0 && job->clock_jump == 0) {
         kinds &= ~(UINT32_C(1) << FAULT_CLOCK);
     }
     if (job->rescale_to[0] == 0 && job->checkpoint_retained <= 1 &&

@@ -263,6 +263,13 @@ static bool step_notice(struct committer *committer)
     return false;
 }
 
+/* With both at hand, mail may overtake input. */
+static bool notice_is_first(struct committer *committer)
+{
+    return committer->notice > committer->noticed &&
+           engine_pick(committer->job, ENGINE_SITE_MAILBOX, committer->half->lane, CHOICE_ALL) != 0;
+}
+
 bool committer_step_once(struct committer *committer)
 {
     if (!half_is_idle(committer->half) || !committer_has_work(committer)) {
@@ -277,7 +284,7 @@ bool committer_step_once(struct committer *committer)
         committer_schedule(committer);
         return false;
     }
-    if (committer->edge_head < committer->edge_count) {
+    if (committer->edge_head < committer->edge_count && !notice_is_first(committer)) {
         take_edge(committer);
         committer_schedule(committer);
         return true;

@@ -124,6 +124,18 @@ static bool may_trigger(struct job *job)
     return all_tasks_run(job) && barriers_have_room(job);
 }
 
+/* No committer holds or awaits a request that a further checkpoint could free. */
+static bool nothing_is_held(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->committer_count; i++) {
+        const struct committer *committer = &job->committers[i];
+        if (committer->request_count > 0 || committer->edge_head < committer->edge_count) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void coordinator_tick(struct job *job)
 {
     job->tick = SCHED_NONE;
@@ -135,6 +147,10 @@ void coordinator_tick(struct job *job)
     if (job->last_completed_at > 0 && now < rested) {
         schedule_tick(job, rested);
         return;
+    }
+    if (job->covering != 0 && nothing_is_held(job)) {
+        schedule_tick(job, nanos_add(now, job->config->checkpoint_interval));
+        return; /* the job is complete as soon as it stands still, which barriers would keep it from */
     }
     if (may_trigger(job)) {
         trigger(job, savepoint_choose(job));
@@ -245,7 +261,8 @@ abort_pending(struct job *job, struct pending_checkpoint *pending, enum abort_ca
     }
     job->failures++;
     const bool is_over = job->failures > job->config->checkpoint_failures_tolerated;
-    if ((is_over && cause == ABORT_CAUSE_TIMEOUT) || number == job->stopping) {
+    const bool counts = cause == ABORT_CAUSE_TIMEOUT || job->config->checkpoint_aborts_count;
+    if ((is_over && counts) || number == job->stopping) {
         job->failures = 0; /* the next attempt has all its tolerance */
         job_fail(job, STOP_CAUSE_CHECKPOINT, SINK_REASON_NONE);
     }
@@ -392,6 +409,24 @@ void coordinator_timeout(struct job *job, uint32_t checkpoint)
     }
 }
 
+/* The wall clock of who hears of it may jump, never further than one jump from where it started. */
+static void jump_clock(struct job *job, struct listener listener)
+{
+    if (LIKELY(job->config->clock_jump == 0) || lane_kind_of(listener.who) == LANE_SOURCE) {
+        return;
+    }
+    int8_t *jumped = &job->jumped[listener.node];
+    const uint32_t wanted = 1u | (*jumped < 1 ? 2u : 0u) | (*jumped > -1 ? 4u : 0u);
+    const uint32_t pick = engine_pick(job, ENGINE_SITE_JUMP, listener.who, wanted);
+    if (pick == 0) {
+        return;
+    }
+    *jumped = (int8_t)(*jumped + (pick == 1 ? 1 : -1));
+    clock_jump(&job->world->nodes[listener.node].clock,
+               world_now(job->world),
+               pick == 1 ? job->config->clock_jump : -job->config->clock_jump);
+}
+
 void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpoint)
 {
     if (job->coordinator_dead) {
@@ -402,6 +437,7 @@ void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpo
         job,
         (struct journal_entry){
             .kind = HOST_NOTICE, .lane = who, .attempt = job->attempt, .checkpoint = checkpoint});
+    jump_clock(job, listener_of(job, number));
     if (lane_kind_of(who) == LANE_COMMITTER) {
         committer_notice(&job->committers[lane_index_of(who)], checkpoint);
         return;

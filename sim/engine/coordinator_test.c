@@ -279,6 +279,109 @@ static void a_job_without_checkpoints_ends_when_all_is_answered(void **state)
     assert_int_equal(toy_effects_least(&toy), 1);
 }
 
+/* Goal: a job whose barriers take longer than the interval still comes to an end: no checkpoint is
+ * begun that nothing is left for. */
+static void barriers_slower_than_the_interval_let_a_job_end(void **state)
+{
+    (void)state;
+    for (uint32_t sink = TOY_EAGER; sink <= TOY_STAGED_GLOBAL; sink++) {
+        for (uint32_t concurrent = 1; concurrent <= 3; concurrent++) {
+            toy_init(&toy, (enum toy_sink)sink, 30, 1);
+            toy.config.job.chained = concurrent == 1;
+            toy.config.job.checkpoint_concurrent = concurrent;
+            toy.config.job.checkpoint_interval = MS(20);
+            toy.behaviour.barrier_for = MS(35);
+            toy.config.safety_bound = MINUTES(2);
+            toy.config.facts.liveness_bound = MINUTES(2);
+            toy_run(&toy);
+            assert_int_equal(toy.result.end, RUN_END_COMPLETE);
+            assert_true(toy.result.ended_at < SECONDS(10));
+            assert_int_equal(toy_effects_least(&toy), 1);
+        }
+    }
+}
+
+/* Goal: injected aborts fail the job where the scenario counts them, beyond the tolerance. */
+static void injected_aborts_count_where_they_are_told_to(void **state)
+{
+    (void)state;
+    for (uint32_t counts = 0; counts < 2; counts++) {
+        toy_init(&toy, TOY_EAGER, 60, 1);
+        toy.config.job.checkpoint_aborts_count = counts == 1;
+        toy.config.job.checkpoint_failures_tolerated = 1;
+        for (uint32_t i = 0; i < 2; i++) {
+            toy_pin(&toy, (struct toy_pin){.site = toy_site(ENGINE_SITE_CHECKPOINT), .value = 1});
+        }
+        toy_run(&toy);
+        assert_int_equal(toy.result.end, RUN_END_COMPLETE);
+        assert_int_equal(
+            toy_count(&toy, ENTRY(.kind = HOST_CHECKPOINT_ABORTED, .code = ABORT_CAUSE_INJECTED)),
+            2);
+        assert_int_equal(
+            toy_count(&toy, ENTRY(.kind = HOST_JOB_STOPPED, .code = STOP_CAUSE_CHECKPOINT)),
+            counts);
+    }
+}
+
+/* Goal: a wall clock jumps at a notice, its own way and no further than one jump; what is staged
+ * then has another origin. Method: forward, and back twice. */
+static void a_clock_jumps_while_the_job_runs(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        const bool own_thread = i >= 2;
+        toy_init(&toy, TOY_STAGED, 60, 1);
+        toy.config.job.chained = !own_thread;
+        toy.config.job.clock_jump = (int64_t)SECONDS(30);
+        const lane who = lane_make(own_thread ? LANE_COMMITTER : LANE_TASK, 0);
+        const uint32_t picks[][3] = {{1, 0, 0}, {1, 2, 2}};
+        for (uint32_t nth = 0; nth < 3; nth++) {
+            if (picks[i % 2][nth] != 0) {
+                toy_pin(&toy,
+                        (struct toy_pin){.site = toy_site(ENGINE_SITE_JUMP),
+                                         .value = picks[i % 2][nth],
+                                         .who = who,
+                                         .after = HOST_NOTICE,
+                                         .after_count = own_thread ? 2 * nth + 1 : nth + 1});
+            }
+        }
+        toy_run(&toy);
+        assert_int_equal(toy.result.end, RUN_END_COMPLETE);
+        uint32_t node = UINT32_MAX;
+        for (uint32_t at = 0; at < toy.runner.world->node_count; at++) {
+            node = toy.runner.world->nodes[at].lane == who ? at : node;
+        }
+        assert_true(node != UINT32_MAX);
+        assert_true(toy.runner.world->nodes[node].clock.offset ==
+                    (i % 2 == 0 ? (int64_t)SECONDS(30) : -(int64_t)SECONDS(30)));
+    }
+}
+
+/* Goal: FW1: with a thread of its own, a committer may hear a notice before the input that waits.
+ * Method: it is busy with a commit while more committables and the notice arrive. */
+static void mail_may_overtake_the_input_of_a_committer(void **state)
+{
+    (void)state;
+    uint32_t overtaken = 0;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        toy_init(&toy, TOY_STAGED_GLOBAL, 60, 2);
+        toy.config.job.subtasks = 2;
+        toy.config.job.chained = false;
+        toy.config.job.checkpoint_concurrent = 3;
+        toy.config.job.checkpoint_interval = MS(30);
+        toy.behaviour.commit_for = MS(70);
+        toy.config.faults.kinds = UINT32_C(1) << FAULT_ORDER;
+        toy_run_seed(&toy, seed);
+        assert_int_equal(toy.result.end, RUN_END_COMPLETE);
+        assert_int_equal(toy_effects_least(&toy), 1);
+        assert_int_equal(toy_effects_most(&toy), 1);
+        for (uint32_t i = 0; i < toy.result.tape.count; i++) {
+            overtaken += toy.result.tape.entries[i].key == toy_site(ENGINE_SITE_MAILBOX)->key;
+        }
+    }
+    assert_true(overtaken > 0);
+}
+
 TEST_MAIN(coordinator,
           TEST(barriers_are_aligned_over_all_channels),
           TEST(a_channel_waits_at_its_barrier),
@@ -292,4 +395,8 @@ TEST_MAIN(coordinator,
           TEST(no_checkpoint_starts_before_restored_commits_are_through),
           TEST(bounded_input_ends_once_everywhere),
           TEST(unbounded_input_is_done_when_a_checkpoint_covers_it),
+          TEST(barriers_slower_than_the_interval_let_a_job_end),
+          TEST(injected_aborts_count_where_they_are_told_to),
+          TEST(a_clock_jumps_while_the_job_runs),
+          TEST(mail_may_overtake_the_input_of_a_committer),
           TEST(a_job_without_checkpoints_ends_when_all_is_answered))

@@ -71,7 +71,8 @@ struct half {
     uint64_t barrier; /* checkpoint being answered */
     record_id record; /* of record_open */
     uint32_t nonces;
-    nanos silent_until; /* end of the pause that the job watches; 0 none */
+    uint64_t request_highest; /* that it sent; greater ones are new */
+    nanos silent_until;       /* end of the pause that the job watches; 0 none */
     sched_handle timer;
     sched_handle more;
     sched_handle close_bound;
@@ -221,12 +222,13 @@ struct job {
     uint32_t older;    /* what is restored as long as given_up is still the latest */
     const struct sink_type *sink; /* that runs: config->sink, or the next one */
     const struct sink_option_value *options;
-    uint8_t started_from;    /* enum start_from */
-    uint32_t left;           /* checkpoint whose state this start gives up; 0 none */
-    uint64_t *own_positions; /* per split: committed by the source itself */
-    uint64_t *kept_from;     /* per split: what the source has acknowledged is before it */
-    bool sources_dead;       /* all processes died: no source acknowledges anything */
-    nanos *emitted_at;       /* per record, when it was first emitted; NULL without retention */
+    uint8_t started_from;          /* enum start_from */
+    uint32_t left;                 /* checkpoint whose state this start gives up; 0 none */
+    uint64_t *own_positions;       /* per split: committed by the source itself */
+    uint64_t *kept_from;           /* per split: what the source has acknowledged is before it */
+    int8_t jumped[WORLD_NODE_MAX]; /* per node: clock jumps forward less those back */
+    bool sources_dead;             /* all processes died: no source acknowledges anything */
+    nanos *emitted_at; /* per record, when it was first emitted; NULL without retention */
     /* savepoints */
     bool savepoint_taken;
     uint8_t stop_failure; /* enum job_savepoint_failure, of stopping */

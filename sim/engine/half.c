@@ -114,6 +114,17 @@ static void answer_record(struct half *half, enum journal_kind kind, uint64_t to
     note_record(half, kind, token, 0);
 }
 
+/* A number that is still open would leave an answer without a meaning. */
+static void note_reuse(struct half *half, const struct port_envelope *envelope)
+{
+    if (LIKELY(envelope->request > half->request_highest)) {
+        half->request_highest = envelope->request;
+    } else if (envelope->request != 0 &&
+               link_is_open(half->job->link, half->number, envelope->request)) {
+        half_broke(half, CONTRACT_DUPLICATE_REQUEST_ID, envelope->request);
+    }
+}
+
 static void apply_send(struct half *half, const struct port_envelope *envelope)
 {
     struct job *job = half->job;
@@ -133,6 +144,7 @@ static void apply_send(struct half *half, const struct port_envelope *envelope)
                    half->closed ? CONTRACT_SEND_AFTER_CLOSED : CONTRACT_SEND_AFTER_CLOSE,
                    envelope->request);
     }
+    note_reuse(half, envelope);
     (void)link_send(job->link, half->node, half->number, half->lane, half->attempt, envelope);
     if (!is_orphan(half)) {
         job_watch_pause(job, half);
@@ -382,6 +394,18 @@ static void apply_one(struct half *half, const struct sink_effect *effect)
     }
 }
 
+/* What a half may say before it has said that it is open: it may need requests to get there. */
+static bool may_come_before_opened(uint8_t kind)
+{
+    const uint64_t kinds = UINT64_C(1) << SINK_EFFECT_NONE | UINT64_C(1) << SINK_EFFECT_OPENED |
+                           UINT64_C(1) << SINK_EFFECT_SEND | UINT64_C(1) << SINK_EFFECT_TIMER |
+                           UINT64_C(1) << SINK_EFFECT_TIMER_CLEAR |
+                           UINT64_C(1) << SINK_EFFECT_BUSY | UINT64_C(1) << SINK_EFFECT_READY |
+                           UINT64_C(1) << SINK_EFFECT_CLOSED | UINT64_C(1) << SINK_EFFECT_FAIL |
+                           UINT64_C(1) << SINK_EFFECT_TAP;
+    return kind >= SINK_EFFECT_KIND_COUNT || (kinds >> kind & 1) != 0; /* else another rule's */
+}
+
 /* Let a half handle an event and carry out what it says. False when it handles nothing any more. */
 static bool
 step_alone(struct half *half, const struct sink_event *event, struct sink_effects *effects)
@@ -410,8 +434,17 @@ step_alone(struct half *half, const struct sink_event *event, struct sink_effect
         effects->overflowed = true;
         effects->count = 0;
     }
+    uint32_t sends = 0;
     for (uint32_t i = 0; i < effects->count; i++) {
-        apply_one(half, &effects->items[i]);
+        const struct sink_effect *effect = &effects->items[i];
+        sends += effect->kind == SINK_EFFECT_SEND && effect->u.send.kind != PORT_CANCEL ? 1 : 0;
+        if (UNLIKELY(!half->opened) && !may_come_before_opened(effect->kind)) {
+            half_broke(half, CONTRACT_NOT_OPENED, effect->kind);
+        }
+        apply_one(half, effect);
+    }
+    if (sends > SEND_ROOM) {
+        half_broke(half, CONTRACT_EFFECTS_OVERFLOW, sends);
     }
     if (effects->overflowed) {
         half_broke(half, CONTRACT_EFFECTS_OVERFLOW, effects->count);

@@ -205,13 +205,14 @@ static void redistribute(struct job *job, const struct stored_checkpoint *stored
     }
 }
 
-static void choose_clock(struct job *job, uint32_t index)
+static void choose_clock(struct job *job, lane who, uint32_t node)
 {
+    job->jumped[node] = 0;
     if (job->config->clock_offset_max == 0) {
         return;
     }
-    uint32_t pick = engine_pick(job, ENGINE_SITE_CLOCK, lane_make(LANE_TASK, index), CHOICE_ALL);
-    struct clock *clock = &job->world->nodes[job->task_nodes[index]].clock;
+    uint32_t pick = engine_pick(job, ENGINE_SITE_CLOCK, who, CHOICE_ALL);
+    struct clock *clock = &job->world->nodes[node].clock;
     int64_t max = job->config->clock_offset_max;
     const int64_t offsets[] = {0, max / 2, max, -max / 2, -max, 0, 0};
     clock_init(clock);
@@ -317,10 +318,13 @@ static void start_attempt(struct job *job)
     }
     for (uint32_t i = 0; i < job->subtasks; i++) {
         task_create(job, i);
-        choose_clock(job, i);
+        choose_clock(job, lane_make(LANE_TASK, i), job->task_nodes[i]);
     }
     for (uint32_t i = 0; i < job->committer_count; i++) {
         committer_create(job, i);
+        if (!job_is_chained(job)) {
+            choose_clock(job, lane_make(LANE_COMMITTER, i), job->committer_nodes[i]);
+        }
     }
     link_committers(job);
     if (stored != NULL) {

@@ -115,6 +115,7 @@ struct job_config {
     uint32_t checkpoint_concurrent; /* 0: 1 */
     uint32_t checkpoint_retained;   /* 0: 1 */
     uint32_t checkpoint_failures_tolerated;
+    bool checkpoint_aborts_count; /* an injected abort is a failure like a timeout */
     bool checkpoints_after_finish;
     uint32_t commit_retries; /* of RETRY_LATER; 0: 10 */
     /* restarts */
@@ -138,6 +139,7 @@ struct job_config {
     bool older_restores;      /* an older retained checkpoint may be restored */
     nanos cpu_per_event;      /* virtual CPU time per event of a task */
     int64_t clock_offset_max; /* FAULT_CLOCK: size of the skew classes, ns */
+    int64_t clock_jump;       /* FAULT_CLOCK: how far a clock jumps while the job runs; 0 never */
 };
 
 struct job;

@@ -205,6 +205,8 @@ static void puts_send(struct puts *puts, struct toy_behaviour *toy, struct sink_
     }
 }
 
+#define LONE_REQUEST 1000000u /* and above: sent by a misdeed and not waited for */
+
 static void puts_answer(struct puts *puts, const struct port_answer *answer, nanos now)
 {
     for (struct put **at = &puts->first; *at != NULL; at = &(*at)->next) {
@@ -221,7 +223,7 @@ static void puts_answer(struct puts *puts, const struct port_answer *answer, nan
         }
         return;
     }
-    UNREACHABLE(); /* an answer belongs to a request */
+    CHECK(answer->request >= LONE_REQUEST); /* an answer belongs to a request */
 }
 
 static void puts_unpark(struct puts *puts, nanos now)
@@ -375,6 +377,9 @@ static void writer_open(struct writer *writer,
                         nanos now,
                         struct sink_effects *effects)
 {
+    if (misdeed_is(writer->toy, TOY_FLUSHES_BEFORE_OPENED)) {
+        effects_simple(effects, SINK_EFFECT_POLICY_FLUSH);
+    }
     if (writer->toy->opens_fail > 0) {
         writer->toy->opens_fail--;
         fail(effects, SINK_REASON_CONFIG);
@@ -411,11 +416,11 @@ static bool stage(struct writer *writer, const struct sink_record *record)
     return true;
 }
 
-static void send_lone(struct writer *writer, struct sink_effects *effects)
+static void send_lone(struct writer *writer, struct sink_effects *effects, uint64_t request)
 {
     writer->lone = (struct toy_put){BYTES_LITERAL("lone"), BYTES_LITERAL("lone")};
     effects_send(effects,
-                 &(struct port_envelope){.request = 1000000,
+                 &(struct port_envelope){.request = request,
                                          .kind = PORT_CALL,
                                          .method = &put_method,
                                          .deadline = PUT_DEADLINE,
@@ -465,6 +470,13 @@ static void misbehave_on_record(struct writer *writer, uint64_t token, struct si
         }
     } else if (misdeed_is(toy, TOY_EFFECT_OF_NO_KIND)) {
         effects_add(effects, SINK_EFFECT_TAP)->kind = 200;
+    } else if (misdeed_is(toy, TOY_SEND_BEYOND_ROOM)) {
+        for (uint32_t i = 0; i < 33; i++) {
+            send_lone(writer, effects, 2000000 + i);
+        }
+    } else if (misdeed_is(toy, TOY_REQUEST_ID_TWICE)) {
+        send_lone(writer, effects, 1000000);
+        send_lone(writer, effects, 1000000);
     } else if (misdeed_is(toy, TOY_LEAK)) {
         void *lost = allocator_take(writer->env->allocator, 40);
         (void)lost;
@@ -580,13 +592,13 @@ static void writer_verdict(struct writer *writer, uint64_t token, struct sink_ef
 static void writer_close(struct writer *writer, struct sink_effects *effects)
 {
     if (misdeed_is(writer->toy, TOY_SEND_AFTER_CLOSE)) {
-        send_lone(writer, effects);
+        send_lone(writer, effects, 1000000);
     }
     if (!writer->toy->close_unanswered) {
         effects_simple(effects, SINK_EFFECT_CLOSED);
     }
     if (misdeed_is(writer->toy, TOY_SEND_AFTER_CLOSED)) {
-        send_lone(writer, effects);
+        send_lone(writer, effects, 1000000);
     }
 }
 

@@ -40,6 +40,9 @@ enum toy_misdeed {
     TOY_SEND_AFTER_CLOSED, /* behind CLOSED in the same step */
     TOY_OVERFLOW,
     TOY_LEAK,
+    TOY_SEND_BEYOND_ROOM,
+    TOY_REQUEST_ID_TWICE,
+    TOY_FLUSHES_BEFORE_OPENED,
     TOY_STATE_OUTSIDE_BARRIER,
     TOY_COMMITTABLES_OUTSIDE_BARRIER,
     TOY_COMMITTER_FAILS_RECORD, /* a committer speaks as a writer */
