@@ -48,6 +48,7 @@ enum claim_field {
     CLAIM_CONFIGURATIONS,
     CLAIM_INSIDES,
     CLAIM_LACKS,
+    CLAIM_RELIES,
     CLAIM_FIELD_COUNT,
 };
 
@@ -103,6 +104,7 @@ static const struct field claim_fields[CLAIM_FIELD_COUNT] = {
                               .min = 1,
                               .max = CLAIM_LIST_MAX},
     [CLAIM_INSIDES] = {.type = FIELD_TYPE_NAMES, .key = "insides", .min = 1, .max = CLAIM_LIST_MAX},
+    [CLAIM_RELIES] = {.type = FIELD_TYPE_NAMES, .key = "relies", .min = 1, .max = CLAIM_LIST_MAX},
     [CLAIM_LACKS] = {.type = FIELD_TYPE_NAMES, .key = "lacks", .min = 1, .max = CLAIM_LIST_MAX},
 };
 
@@ -213,6 +215,9 @@ fill_lists(struct reader *reader, const struct claim_values *values, struct clai
     }
     if (err == ERR_OK) {
         err = fill_texts(reader, values, CLAIM_INSIDES, claim->insides, &claim->inside_count);
+    }
+    if (err == ERR_OK) {
+        err = fill_texts(reader, values, CLAIM_RELIES, claim->relies, &claim->rely_count);
     }
     return err;
 }

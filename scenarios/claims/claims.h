@@ -38,6 +38,9 @@ struct claim {
     /* of a claim that two words differ: one run keeps the oracles and breaks all of these */
     const struct oracle_type *lacks[CLAIM_LIST_MAX];
     uint32_t lack_count;
+    /* of a claim about reliance: clauses that the report must name beyond the claim's profile */
+    const char *relies[CLAIM_LIST_MAX];
+    uint32_t rely_count;
 };
 
 struct claim_set;

@@ -356,6 +356,8 @@ static void kept_failures_can_be_replayed(void **state)
 static void a_claim_is_certified(void **state)
 {
     struct shell *shell = *state;
+    assert_status(shell, "matrix CT-EO-7 EA-9.CT-EO-16 --seeds 1-200", 0);
+    assert_non_null(strstr(shell->output, "2 of 2 claims as expected"));
     assert_status(shell, "matrix CT-AL-2 --seeds 1-200 --json @claims", 0);
     assert_non_null(strstr(shell->output, "1 of 1 claims as expected"));
     assert_non_null(strstr(content(shell, "claims"), "\"verdict\": \"fails\""));

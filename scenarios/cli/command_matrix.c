@@ -6,7 +6,7 @@
  *   fails    the first seed that breaks the claim's first oracle, shrunk to a witness; the calm tape
  *            must be clean (or is the witness itself, where the claim says so); the twin without
  *            the condition must hold on counted seeds.
- *   refused  one run of each configuration that the sink must refuse, before its first run or by what
+ *   refused  one run of each configuration that the sink must refuse, before the run begins or by what
  *            the oracle refused sees; the ones just inside the rule must run and complete a checkpoint.
  *   words    one run, found by search, that keeps what one word asks for and lacks what another does.
  *
@@ -21,171 +21,18 @@
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/steady.h"
 #include "scenarios/cli/sweep.h"
+#include "scenarios/cli/trial.h"
 #include "scenarios/wiring/catalogue.h"
 #include "sim/tape.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BUDGET         20000u
-#define BUDGET_QUICK   2000u
-#define FACTOR_MAX     4u
 #define WITNESS_WANTED 12u
 #define ADVERSARY_PART 10u
-#define REASON_SIZE    400
-
-/* One claim on its way to a record. */
-struct trial {
-    struct session *session;
-    const struct claim *claim;
-    struct report_claim *record;
-    uint64_t oracles;      /* bits of the claim's, and of crash and hang */
-    uint64_t finder;       /* the bit of the one that finds a fails */
-    struct sweep *sweep;   /* scratch */
-    struct report_run run; /* scratch */
-    char why[REASON_SIZE];
-};
-
-static void explain(struct trial *trial, const char *format, ...) PRINTF_LIKE(2, 3);
-static void explain(struct trial *trial, const char *format, ...)
-{
-    va_list arguments;
-    if (trial->why[0] != '\0') {
-        return;
-    }
-    va_start(arguments, format);
-    (void)vsnprintf(trial->why, sizeof trial->why, format, arguments);
-    va_end(arguments);
-}
-
-static uint64_t budget_of(const struct options *options)
-{
-    if (option_is_given(options, OPTION_BIT(SEEDS))) {
-        return seed_range_count(options->seeds);
-    }
-    return option_is_given(options, OPTION_BIT(QUICK)) ? BUDGET_QUICK : BUDGET;
-}
-
-static uint64_t first_seed(const struct options *options)
-{
-    return option_is_given(options, OPTION_BIT(SEEDS)) ? options->seeds.first : 1;
-}
-
-static enum status sweep_seeds(struct trial *trial,
-                               const struct scenario *scenario,
-                               const struct sweep_options *wanted)
-{
-    const struct options *options = trial->session->options;
-    struct progress progress;
-    struct sweep_options sweep = *wanted;
-    progress_start(&progress, trial->claim->id, seed_range_count(wanted->seeds));
-    sweep.scenario = scenario;
-    sweep.shard = (struct shard){.index = 1, .count = 1};
-    sweep.jobs = options->jobs;
-    sweep.hang_after = options->hang_after;
-    sweep.progress_or_null = &progress;
-    const enum err error = sweep_run(&sweep, trial->sweep);
-    progress_end(&progress);
-    if (error != ERR_OK) {
-        complain("%s: no processes or memory for runs", trial->claim->id);
-        return STATUS_INTERNAL;
-    }
-    trial->record->digest += trial->sweep->summary.digest;
-    return STATUS_OK;
-}
-
-/* Sweep until so many runs counted or one broke what it must not; the sum stands in trial->sweep. */
-static enum status
-sweep_counted(struct trial *trial, const struct scenario *scenario, uint64_t budget)
-{
-    struct summary *total = memory_take(sizeof *total);
-    uint64_t next = first_seed(trial->session->options);
-    uint64_t made = 0;
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && total->counted < budget && made < budget * FACTOR_MAX) {
-        const uint64_t count = made == 0 ? budget : budget - total->counted;
-        const struct sweep_options wanted = {.seeds = {next, next + count - 1}};
-        status = sweep_seeds(trial, scenario, &wanted);
-        next += count;
-        made += count;
-        summary_join(total, &trial->sweep->summary);
-        if (total->counted == 0 || total->refused > 0 || summary_breaks(total, trial->oracles)) {
-            break;
-        }
-    }
-    trial->sweep->summary = *total;
-    free(total);
-    return status;
-}
-
-/* Judge what trial->sweep holds as a cell of the matrix. */
-static void judge(struct trial *trial,
-                  const struct scenario *scenario,
-                  enum report_verdict expected,
-                  uint64_t budget)
-{
-    struct summary_demand demand = summary_demand_of(scenario, &trial->sweep->marks);
-    demand.expected = expected;
-    demand.expected_oracle = "";
-    demand.budget = budget;
-    demand.oracles = trial->oracles;
-    demand.is_claim = true;
-    trial->run = (struct report_run){0};
-    summary_judge(&trial->sweep->summary, &demand, &trial->session->texts, &trial->run);
-}
-
-/* Shrink the first finding by these oracles in trial->sweep; NULL if there is none. */
-static const struct report_violation *first_violation(struct trial *trial,
-                                                      const struct scenario *scenario,
-                                                      const char *word,
-                                                      uint64_t oracles,
-                                                      enum status *status)
-{
-    const struct failures_options failures = {
-        .scenario = scenario,
-        .word = word,
-        .oracles = oracles,
-        .last_seed = UINT64_MAX,
-        .any_record = trial->record->expected == REPORT_FAILS,
-    };
-    const enum status one =
-        failures_collect(trial->session, &failures, &trial->sweep->summary, &trial->run);
-    *status = status_worse(*status, one);
-    return trial->run.violation_count == 0 ? NULL : &trial->run.violations[0];
-}
-
-static void explain_violation(struct trial *trial, const struct report_violation *violation)
-{
-    explain(trial,
-            "%s broken at seed %" PRIu64 " (%" PRIu32 " choices): %s: %s; %s",
-            violation->oracles[0],
-            violation->seed,
-            violation->deviations,
-            violation->subject,
-            violation->message,
-            violation->command);
-}
-
-static void set_witness(struct trial *trial, const struct report_violation *violation)
-{
-    struct report_claim *record = trial->record;
-    record->has_witness = true;
-    record->witness_tape = violation->tape;
-    record->witness_deviations = violation->deviations;
-    record->witness_message = violation->message; /* shrinking may have come to another record */
-}
 
 /* --- holds ------------------------------------------------------------------------------------- */
-
-static void add_established(struct trial *trial)
-{
-    const struct summary *summary = &trial->sweep->summary;
-    trial->record->seeds += summary->counted;
-    trial->record->crash_points_hit += summary->crash_points_hit;
-    trial->record->crash_points_seen += summary->crash_points_seen;
-}
 
 /* Put one scenario of a holds claim to the test; the verdict stands in trial->run. */
 static enum status certify(struct trial *trial, const char *name, uint64_t budget, bool is_cell)
@@ -196,24 +43,25 @@ static enum status certify(struct trial *trial, const char *name, uint64_t budge
     if (status != STATUS_OK) {
         return status;
     }
-    status = sweep_counted(trial, scenario, budget);
+    status = trial_sweep_counted(trial, scenario, budget);
     if (status == STATUS_OK) {
-        add_established(trial);
-        judge(trial, scenario, REPORT_HOLDS, is_cell ? budget : 0);
+        trial_add_established(trial);
+        trial_judge(trial, scenario, REPORT_HOLDS, is_cell ? budget : 0);
         if (trial->run.verdict == REPORT_FAILS) {
             const struct report_violation *violation =
-                first_violation(trial, scenario, name, trial->oracles, &status);
+                trial_first_violation(trial, scenario, name, trial->oracles, &status);
             if (violation != NULL) {
-                set_witness(trial, violation);
-                explain_violation(trial, violation);
+                trial_set_witness(trial, violation);
+                trial_explain_violation(trial, violation);
             }
         } else if (trial->run.verdict == REPORT_REFUSED) {
-            explain(trial, "%s is refused: %s", name, trial->run.refusal);
+            trial_explain(trial, "%s is refused: %s", name, trial->run.refusal);
         } else if (trial->run.verdict == REPORT_INCONCLUSIVE) {
-            explain(trial,
-                    "%s: missing: %s",
-                    name,
-                    trial->run.shortfall_count > 0 ? trial->run.shortfalls[0] : trial->run.limit);
+            trial_explain(trial,
+                          "%s: missing: %s",
+                          name,
+                          trial->run.shortfall_count > 0 ? trial->run.shortfalls[0]
+                                                         : trial->run.limit);
         }
     }
     scenario_destroy(scenario);
@@ -277,19 +125,20 @@ static enum status try_adversary(struct trial *trial, uint64_t budget)
     if (status != STATUS_OK) {
         return status;
     }
-    const uint64_t count = budget / ADVERSARY_PART > 0 ? budget / ADVERSARY_PART : 1;
-    const uint64_t first = first_seed(trial->session->options);
+    const uint64_t part = trial->claim->rely_count > 0 ? 1 : ADVERSARY_PART;
+    const uint64_t count = budget / part > 0 ? budget / part : 1;
+    const uint64_t first = trial_first_seed(trial->session->options);
     const struct sweep_options wanted = {
         .seeds = {first, first + count - 1},
         .stop_oracles = trial->oracles,
     };
     const uint64_t digest = trial->record->digest;
-    status = sweep_seeds(trial, scenario, &wanted);
+    status = trial_sweep(trial, scenario, &wanted);
     trial->record->digest = digest;
     trial->record->adversary = "holds";
     if (status == STATUS_OK && summary_breaks(&trial->sweep->summary, trial->oracles)) {
         const struct report_violation *violation =
-            first_violation(trial, scenario, trial->claim->scenario, trial->oracles, &status);
+            trial_first_violation(trial, scenario, trial->claim->scenario, trial->oracles, &status);
         trial->record->adversary =
             violation == NULL ? "fails" : reliance_of(trial, violation->tape);
     }
@@ -297,10 +146,24 @@ static enum status try_adversary(struct trial *trial, uint64_t budget)
     return status;
 }
 
+/* A claim about reliance holds when the report names the clauses. */
+static void judge_reliance(struct trial *trial)
+{
+    for (uint32_t i = 0; i < trial->claim->rely_count; i++) {
+        if (strstr(trial->record->adversary, trial->claim->relies[i]) == NULL) {
+            trial->record->verdict = REPORT_FAILS;
+            trial_explain(trial,
+                          "the adversary profile shows \"%s\", wanted: reliance on %s",
+                          trial->record->adversary,
+                          trial->claim->relies[i]);
+        }
+    }
+}
+
 static enum status try_holds(struct trial *trial)
 {
     const struct options *options = trial->session->options;
-    const uint64_t budget = budget_of(options);
+    const uint64_t budget = trial_budget(options);
     struct report_claim *record = trial->record;
     enum status status = certify(trial, trial->claim->scenario, budget, true);
     record->verdict = trial->run.verdict;
@@ -311,6 +174,7 @@ static enum status try_holds(struct trial *trial)
     }
     if (status == STATUS_OK && record->verdict == REPORT_HOLDS) {
         status = try_adversary(trial, budget);
+        judge_reliance(trial);
     }
     return status;
 }
@@ -355,33 +219,33 @@ static bool calm_breaks(struct trial *trial, const struct scenario *scenario, bo
 /* Search by seeds for what the claim says can happen. */
 static enum status find_witness(struct trial *trial, const struct scenario *scenario)
 {
-    const uint64_t first = first_seed(trial->session->options);
-    const uint64_t budget = budget_of(trial->session->options);
+    const uint64_t first = trial_first_seed(trial->session->options);
+    const uint64_t budget = trial_budget(trial->session->options);
     const struct sweep_options wanted = {
         .seeds = {first, first + budget - 1},
         .stop_oracles = trial->finder,
     };
-    enum status status = sweep_seeds(trial, scenario, &wanted);
+    enum status status = trial_sweep(trial, scenario, &wanted);
     if (status != STATUS_OK) {
         return status;
     }
-    add_established(trial);
+    trial_add_established(trial);
     const struct report_violation *violation =
-        first_violation(trial, scenario, trial->claim->scenario, trial->finder, &status);
+        trial_first_violation(trial, scenario, trial->claim->scenario, trial->finder, &status);
     if (violation == NULL) {
-        explain(trial,
-                "no witness: %s is not broken in %" PRIu64 " runs of %s",
-                trial->claim->oracles[0]->name,
-                trial->sweep->summary.runs,
-                trial->claim->scenario);
+        trial_explain(trial,
+                      "no witness: %s is not broken in %" PRIu64 " runs of %s",
+                      trial->claim->oracles[0]->name,
+                      trial->sweep->summary.runs,
+                      trial->claim->scenario);
         return status;
     }
-    set_witness(trial, violation);
+    trial_set_witness(trial, violation);
     if (violation->deviations > WITNESS_WANTED) {
-        explain(trial,
-                "the witness has %" PRIu32 " entries, wanted: at most %u",
-                violation->deviations,
-                WITNESS_WANTED);
+        trial_explain(trial,
+                      "the witness has %" PRIu32 " entries, wanted: at most %u",
+                      violation->deviations,
+                      WITNESS_WANTED);
     }
     return status;
 }
@@ -391,9 +255,9 @@ static enum status try_twin(struct trial *trial)
 {
     const char *name = trial->claim->twin;
     struct scenario *scenario = NULL;
-    const uint64_t budget = budget_of(trial->session->options);
+    const uint64_t budget = trial_budget(trial->session->options);
     if (name[0] == '\0') {
-        explain(trial, "no twin: the claim names none");
+        trial_explain(trial, "no twin: the claim names none");
         return STATUS_OK;
     }
     enum status status =
@@ -401,23 +265,24 @@ static enum status try_twin(struct trial *trial)
     if (status != STATUS_OK) {
         return status;
     }
-    status = sweep_counted(trial, scenario, budget);
+    status = trial_sweep_counted(trial, scenario, budget);
     if (status == STATUS_OK) {
-        judge(trial, scenario, REPORT_HOLDS, budget);
+        trial_judge(trial, scenario, REPORT_HOLDS, budget);
         trial->record->twin = trial->run.verdict;
         if (trial->run.verdict == REPORT_FAILS) {
             const struct report_violation *violation =
-                first_violation(trial, scenario, name, trial->oracles, &status);
-            explain(trial,
-                    "the twin %s breaks: %s",
-                    name,
-                    violation != NULL ? violation->command : "(not again)");
+                trial_first_violation(trial, scenario, name, trial->oracles, &status);
+            trial_explain(trial,
+                          "the twin %s breaks: %s",
+                          name,
+                          violation != NULL ? violation->command : "(not again)");
         } else if (trial->run.verdict != REPORT_HOLDS) {
-            explain(trial,
-                    "the twin %s is %s: %s",
-                    name,
-                    report_verdict_name(trial->run.verdict),
-                    trial->run.shortfall_count > 0 ? trial->run.shortfalls[0] : trial->run.refusal);
+            trial_explain(trial,
+                          "the twin %s is %s: %s",
+                          name,
+                          report_verdict_name(trial->run.verdict),
+                          trial->run.shortfall_count > 0 ? trial->run.shortfalls[0]
+                                                         : trial->run.refusal);
         }
     }
     scenario_destroy(scenario);
@@ -437,13 +302,13 @@ static enum status try_fails(struct trial *trial)
     }
     record->calm_breaks = calm_breaks(trial, scenario, &ran);
     if (!ran) {
-        explain(trial, "the calm run of %s crashes or hangs", trial->claim->scenario);
+        trial_explain(trial, "the calm run of %s crashes or hangs", trial->claim->scenario);
     } else if (record->calm_breaks != calm_is_witness) {
-        explain(trial,
-                "the calm run of %s is %s, wanted: %s",
-                trial->claim->scenario,
-                record->calm_breaks ? "broken" : "clean",
-                calm_is_witness ? "broken" : "clean");
+        trial_explain(trial,
+                      "the calm run of %s is %s, wanted: %s",
+                      trial->claim->scenario,
+                      record->calm_breaks ? "broken" : "clean",
+                      calm_is_witness ? "broken" : "clean");
     }
     if (!calm_is_witness) {
         status = find_witness(trial, scenario);
@@ -455,148 +320,6 @@ static enum status try_fails(struct trial *trial)
     const bool shown = record->has_witness && ran && record->calm_breaks == calm_is_witness &&
                        record->witness_deviations <= WITNESS_WANTED && record->twin == REPORT_HOLDS;
     record->verdict = shown ? REPORT_FAILS : REPORT_INCONCLUSIVE;
-    return status;
-}
-
-/* --- refused ----------------------------------------------------------------------------------- */
-
-/* One run: what became of it stands in trial->sweep. */
-static enum status try_once(struct trial *trial, const char *name)
-{
-    struct scenario *scenario = NULL;
-    enum status status =
-        session_scenario_under(trial->session, name, trial->claim->profile, &scenario);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    const uint64_t seed = first_seed(trial->session->options);
-    const struct sweep_options wanted = {.seeds = {seed, seed}};
-    status = sweep_seeds(trial, scenario, &wanted);
-    scenario_destroy(scenario);
-    return status;
-}
-
-/* Refused before the run began, or in a run in which the oracle refused saw nothing amiss. */
-static bool was_refused(const struct trial *trial)
-{
-    const struct summary *summary = &trial->sweep->summary;
-    uint8_t oracle = 0;
-    if (summary->refused > 0) {
-        return true;
-    }
-    const bool is_judged = trial->claim->oracle_count > 0 &&
-                           strcmp(trial->claim->oracles[0]->name, "refused") == 0 &&
-                           summary_oracle_parse("refused", &oracle) == ERR_OK;
-    return is_judged && summary->runs > 0 && summary->limited == 0 &&
-           !summary_breaks(summary, trial->oracles);
-}
-
-/* Started, completed a checkpoint, and broke nothing but the word refused. */
-static bool was_accepted(const struct trial *trial)
-{
-    const struct summary *summary = &trial->sweep->summary;
-    return summary->refused == 0 && summary->counted > 0 && summary->completing > 0;
-}
-
-static enum status try_configurations(
-    struct trial *trial, const char *const *names, uint32_t count, bool wants_refusal, bool *all)
-{
-    enum status status = STATUS_OK;
-    *all = true;
-    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-        status = try_once(trial, names[i]);
-        trial->record->seeds += trial->sweep->summary.runs;
-        const bool fits = wants_refusal ? was_refused(trial) : was_accepted(trial);
-        if (status == STATUS_OK && !fits) {
-            *all = false;
-            explain(trial, wants_refusal ? "%s is not refused" : "%s does not run", names[i]);
-        }
-    }
-    return status;
-}
-
-static enum status try_refused(struct trial *trial)
-{
-    const struct claim *claim = trial->claim;
-    const bool is_list = claim->configuration_count > 0;
-    bool refused = false;
-    bool accepted = false;
-    enum status status = try_configurations(trial,
-                                            is_list ? claim->configurations : &claim->scenario,
-                                            is_list ? claim->configuration_count : 1,
-                                            true,
-                                            &refused);
-    trial->record->verdict = refused ? REPORT_HOLDS : REPORT_FAILS;
-    if (status == STATUS_OK && claim->inside_count > 0) {
-        status = try_configurations(trial, claim->insides, claim->inside_count, false, &accepted);
-        trial->record->twin = accepted ? REPORT_HOLDS : REPORT_FAILS;
-        if (!accepted && refused) {
-            trial->record->verdict = REPORT_INCONCLUSIVE;
-        }
-    }
-    return status;
-}
-
-/* --- words that differ ------------------------------------------------------------------------- */
-
-/* The bits of these oracles. */
-static uint64_t bits_of(const struct oracle_type *const *oracles, uint32_t count)
-{
-    uint64_t bits = 0;
-    uint8_t oracle = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (summary_oracle_parse(oracles[i]->name, &oracle) == ERR_OK) {
-            bits |= UINT64_C(1) << oracle;
-        }
-    }
-    return bits;
-}
-
-/* A run that breaks all that is lacking, and nothing that is kept. */
-static bool tells_apart(const struct summary *summary, uint64_t kept, uint64_t lacking)
-{
-    for (uint32_t i = 0; i < summary->finding_count; i++) {
-        const uint64_t broken = summary->findings[i].oracles;
-        if ((broken & kept) == 0 && (broken & lacking) == lacking) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum status try_words(struct trial *trial)
-{
-    const struct claim *claim = trial->claim;
-    const uint64_t lacking = bits_of(claim->lacks, claim->lack_count);
-    const uint64_t first = first_seed(trial->session->options);
-    const struct sweep_options wanted = {
-        .seeds = {first, first + budget_of(trial->session->options) - 1},
-        .stop_oracles = lacking,
-    };
-    struct scenario *scenario = NULL;
-    enum status status =
-        session_scenario_under(trial->session, claim->scenario, claim->profile, &scenario);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    status = sweep_seeds(trial, scenario, &wanted);
-    add_established(trial);
-    const bool told = tells_apart(&trial->sweep->summary, trial->oracles, lacking);
-    trial->record->verdict = told ? REPORT_HOLDS : REPORT_FAILS;
-    if (status == STATUS_OK && told) {
-        const struct report_violation *violation =
-            first_violation(trial, scenario, claim->scenario, lacking, &status);
-        if (violation != NULL) {
-            set_witness(trial, violation);
-        }
-    } else if (!told) {
-        explain(trial,
-                "no run of %s keeps %s and lacks %s",
-                claim->scenario,
-                claim->oracles[0]->name,
-                claim->lacks[0]->name);
-    }
-    scenario_destroy(scenario);
     return status;
 }
 
@@ -638,7 +361,7 @@ static enum status check_steadiness(struct trial *trial)
 {
     struct scenario *scenario = NULL;
     const char *why = NULL;
-    uint64_t seed = first_seed(trial->session->options);
+    uint64_t seed = trial_first_seed(trial->session->options);
     if (session_sink(trial->session) == NULL) {
         return STATUS_OK;
     }
@@ -650,11 +373,11 @@ static enum status check_steadiness(struct trial *trial)
     const struct steady_subject subject = {
         .scenario = scenario,
         .word = trial->claim->scenario,
-        .seeds = {seed, seed + budget_of(trial->session->options) - 1},
+        .seeds = {seed, seed + trial_budget(trial->session->options) - 1},
     };
     if (!steady_check(trial->session, &subject, &why, &seed)) {
         trial->why[0] = '\0';
-        explain(trial, "nondeterminism: %s", why);
+        trial_explain(trial, "nondeterminism: %s", why);
         trial->record->verdict = REPORT_INCONCLUSIVE;
         status = STATUS_NONDETERMINISM;
     }
@@ -679,8 +402,8 @@ static enum status try_claim(struct trial *trial)
         .witness_message = "",
     };
     set_oracles(trial);
-    enum status status = is_about_refusal(claim) ? try_refused(trial)
-                         : claim->lack_count > 0 ? try_words(trial)
+    enum status status = is_about_refusal(claim) ? trial_refused(trial)
+                         : claim->lack_count > 0 ? trial_words(trial)
                          : claim->holds          ? try_holds(trial)
                                                  : try_fails(trial);
     if (status == STATUS_OK) {
