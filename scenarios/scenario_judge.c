@@ -119,9 +119,10 @@ enum err build_names(struct build *build)
     return err;
 }
 
-enum err build_reader(struct build *build)
+/* The reader class that a field names; nothing changes where the file has none. */
+static enum err find_reader(struct build *build, enum field_id field, uint8_t *reader_class)
 {
-    const struct bytes name = build_value_of(build, FIELD_READER)->text;
+    const struct bytes name = build_value_of(build, field)->text;
     const struct model_type *model = build->config->services[build->target].type;
     if (name.size == 0) {
         return ERR_OK;
@@ -129,12 +130,20 @@ enum err build_reader(struct build *build)
     char allowed[128] = "";
     for (uint8_t i = 0; model->readers != NULL && model->readers[i] != NULL; i++) {
         if (bytes_equal(name, bytes_of_text(model->readers[i]))) {
-            build->config->facts.reader_class = i;
+            *reader_class = i;
             return ERR_OK;
         }
         reader_add_name(allowed, sizeof(allowed), model->readers[i]);
     }
-    return build_reject(build, "reader", (const char *)name.data, allowed);
+    return build_reject(build, scenario_fields[field].key, (const char *)name.data, allowed);
+}
+
+enum err build_reader(struct build *build)
+{
+    struct judge_facts *facts = &build->config->facts;
+    const enum err err = find_reader(build, FIELD_READER, &facts->reader_class);
+    facts->consumer_class = facts->reader_class;
+    return err == ERR_OK ? find_reader(build, FIELD_CONSUMER, &facts->consumer_class) : err;
 }
 
 enum err build_stop_reasons(struct build *build)

@@ -52,6 +52,7 @@ struct judge_facts {
     uint8_t policy;               /* enum sink_policy_kind */
     bool keyed;                   /* identities derive from the record */
     uint8_t reader_class;         /* whose visibility the write oracles judge */
+    uint8_t consumer_class;       /* whose visibility end-to-end judges */
     uint32_t target_service;      /* index of the service that holds the data effects */
     uint32_t dead_letter_service; /* index, UINT32_MAX none */
     uint32_t concurrency_max;     /* unanswered requests of one half at once; 0 unbounded */

@@ -10,6 +10,7 @@ static void prepare(struct kit *kit, uint8_t reader)
 {
     kit_init(kit, &oracle_end_to_end);
     kit->facts.reader_class = reader;
+    kit->facts.consumer_class = reader;
     kit->facts.stop_reasons = UINT64_C(1) << SINK_REASON_EXPIRED;
     kit_start(kit);
     kit_accept(kit, 1, KIT_RECORDS);
@@ -89,6 +90,30 @@ static void what_is_withdrawn_is_a_violation(void **state)
     assert_int_equal(kit_end(&kit, RUN_END_COMPLETE), VERDICT_VIOLATION);
 }
 
+/* Goal: what the write oracles look at may be sound while the consumer sees a record twice, or never. */
+static void a_consumer_may_be_another_than_the_reader(void **state)
+{
+    (void)state;
+    for (uint32_t sights = 0; sights <= 2; sights++) {
+        struct kit kit;
+        kit_init(&kit, &oracle_end_to_end);
+        kit.facts.consumer_class = 1;
+        kit_start(&kit);
+        kit_accept(&kit, 1, KIT_RECORDS);
+        for (record_id record = 1; record <= KIT_RECORDS; record++) {
+            kit_deliver(&kit, record, 0, record);
+            kit.facts.reader_class = 1; /* the kit writes its class into what is seen */
+            for (uint32_t sight = 0; sight < (record == 5 ? sights : 1); sight++) {
+                kit_effect(&kit, WORLD_VISIBLE, record, record, 0);
+            }
+            kit.facts.reader_class = 0;
+        }
+        assert_int_equal(kit_end(&kit, RUN_END_COMPLETE),
+                         sights == 1 ? VERDICT_OK : VERDICT_VIOLATION);
+        assert_int_equal(kit_finding(&kit)->subject, sights == 1 ? 0 : 5);
+    }
+}
+
 static void a_declared_stop_is_not_the_end(void **state)
 {
     (void)state;
@@ -108,4 +133,5 @@ TEST_MAIN(oracle_end_to_end,
           TEST(a_skipped_record_is_not_wanted),
           TEST(a_second_sight_is_a_violation),
           TEST(what_is_withdrawn_is_a_violation),
+          TEST(a_consumer_may_be_another_than_the_reader),
           TEST(a_declared_stop_is_not_the_end))
