@@ -1,6 +1,7 @@
 /* Inside of the engine: its objects and how its files call each other. Not for outside use.
  *
- *   job.c          lives of the job: start, crash, stop, restart, rescale, completion
+ *   job.c          lives of the job: start, stop, restart, rescale, completion
+ *   crash.c        crashes, and processes that fall silent
  *   source.c       sources, channels, barrier alignment
  *   half.c         the host of one half of a sink: events in, effects out
  *   task.c         a subtask's thread: what may be delivered when
@@ -401,6 +402,10 @@ static inline bool restart_source_listens(const struct job *job)
 /* savepoint.c */
 enum store_kind savepoint_choose(struct job *job); /* what the trigger that comes now is for */
 void savepoint_progress(struct job *job);          /* while stopping: FINISHED, or not */
+
+/* crash.c */
+bool crash_is_given_up(struct job *job, struct half *half); /* too silent to hear CLOSE */
+void crash_silent(struct job *job, uint32_t node); /* heartbeats of a paused process are missing */
 
 /* job.c */
 void job_fail(struct job *job, enum stop_cause cause, uint32_t reason);
