@@ -148,6 +148,12 @@ static void print_established(FILE *file, const struct report_claim *claim)
             (void)fprintf(file, ", twin %s", report_verdict_name(claim->twin));
         }
     }
+    if (claim->mutants_killed > 0) {
+        (void)fprintf(file,
+                      ", %" PRIu32 " %s",
+                      claim->mutants_killed,
+                      claim->mutants_killed == 1 ? "mutant" : "mutants");
+    }
     (void)fprintf(file, ", %" PRIu64 " ms\n", claim->elapsed_ms);
 }
 

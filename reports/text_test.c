@@ -135,6 +135,7 @@ static void the_matrix_tells_why_a_claim_is_not_as_expected(void **state)
          .verdict = REPORT_HOLDS,
          .seeds = 2000,
          .crash_points_hit = 7,
+         .mutants_killed = 2,
          .as_expected = true,
          .why = ""},
         {.id = "A-2",
@@ -163,7 +164,7 @@ static void the_matrix_tells_why_a_claim_is_not_as_expected(void **state)
     read_text(file, text);
     assert_non_null(strstr(text, "A-2: not as expected: no witness"));
     assert_non_null(strstr(text, "witness of 1 entry, calm clean, twin holds"));
-    assert_non_null(strstr(text, "2000 seeds, 7 crashes"));
+    assert_non_null(strstr(text, "2000 seeds, 7 crashes, 2 mutants, "));
     assert_non_null(strstr(text, "2 of 3 claims as expected"));
 }
 

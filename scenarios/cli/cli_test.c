@@ -141,6 +141,7 @@ static void bad_usage_is_status_2_with_one_line(void **state)
         {"replay " HOLDS " --tape /nonexistent", {"--tape", "/nonexistent", NULL}},
         {"shrink " HOLDS, {"--seed", "--tape", "one of them"}},
         {"matrix NO-SUCH-1", {"NO-SUCH-1", "list claims", NULL}},
+        {"matrix --mutants /nonexistent", {"/nonexistent", "JSON", NULL}},
         {"mutants --source /nonexistent", {"--source", "/nonexistent", NULL}},
         {"merge /nonexistent", {"/nonexistent", NULL, NULL}},
         {"help nonsense", {"\"nonsense\"", "no such command", NULL}},
@@ -365,6 +366,24 @@ static void a_claim_is_certified(void **state)
     assert_non_null(strstr(shell->output, "1 of 1 claims as expected"));
 }
 
+static void a_claim_counts_the_mutants_that_were_killed_on_it(void **state)
+{
+    struct shell *shell = *state;
+    write_content(shell,
+                  "mutants",
+                  "{\"schema\": 1, \"mutants\": [{\"name\": \"m\", \"target\": \"cloudtasks\","
+                  " \"scenario\": \"" FAILS "\", \"mechanism\": \"m\","
+                  " \"oracle\": \"effectively-once\", \"killed\": true,"
+                  " \"killed_by\": [\"effectively-once\"], \"runs_to_kill\": 1,"
+                  " \"deviations\": 1}]}\n");
+    assert_status(
+        shell, "matrix CT-AL-1 CT-AL-2 --seeds 1-60 --mutants @mutants --json @claims", 0);
+    const char *second = strstr(content(shell, "claims"), "CT-AL-2");
+    assert_non_null(strstr(content(shell, "claims"), "\"mutants_killed\": 0"));
+    assert_non_null(strstr(second, "\"mutants_killed\": 1"));
+    assert_status(shell, "matrix CT-AL-2 --mutants @claims", 2);
+}
+
 static void seeds_may_come_from_a_text_or_the_clock(void **state)
 {
     struct shell *shell = *state;
@@ -391,4 +410,5 @@ TEST_MAIN(cli,
           RUN_TEST(what_breaks_nothing_cannot_be_shrunk),
           RUN_TEST(kept_failures_can_be_replayed),
           RUN_TEST(a_claim_is_certified),
+          RUN_TEST(a_claim_counts_the_mutants_that_were_killed_on_it),
           RUN_TEST(seeds_may_come_from_a_text_or_the_clock))

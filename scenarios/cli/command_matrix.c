@@ -16,6 +16,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/files.h"
+#include "scenarios/cli/mutant_records.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/reproducer.h"
 #include "scenarios/cli/session.h"
@@ -31,6 +32,152 @@
 
 #define WITNESS_WANTED 12u
 #define ADVERSARY_PART 10u
+<<<<<<< Updated upstream
+=======
+#define REASON_SIZE    400
+
+/* One claim on its way to a record. */
+struct trial {
+    struct session *session;
+    const struct claim *claim;
+    struct report_claim *record;
+    const struct mutant_records *mutants;
+    uint64_t oracles;      /* bits of the claim's, and of crash and hang */
+    uint64_t finder;       /* the bit of the one that finds a fails */
+    struct sweep *sweep;   /* scratch */
+    struct report_run run; /* scratch */
+    char why[REASON_SIZE];
+};
+
+static void explain(struct trial *trial, const char *format, ...) PRINTF_LIKE(2, 3);
+static void explain(struct trial *trial, const char *format, ...)
+{
+    va_list arguments;
+    if (trial->why[0] != '\0') {
+        return;
+    }
+    va_start(arguments, format);
+    (void)vsnprintf(trial->why, sizeof trial->why, format, arguments);
+    va_end(arguments);
+}
+
+static uint64_t budget_of(const struct options *options)
+{
+    if (option_is_given(options, OPTION_BIT(SEEDS))) {
+        return seed_range_count(options->seeds);
+    }
+    return option_is_given(options, OPTION_BIT(QUICK)) ? BUDGET_QUICK : BUDGET;
+}
+
+static uint64_t first_seed(const struct options *options)
+{
+    return option_is_given(options, OPTION_BIT(SEEDS)) ? options->seeds.first : 1;
+}
+
+static enum status sweep_seeds(struct trial *trial,
+                               const struct scenario *scenario,
+                               const struct sweep_options *wanted)
+{
+    const struct options *options = trial->session->options;
+    struct progress progress;
+    struct sweep_options sweep = *wanted;
+    progress_start(&progress, trial->claim->id, seed_range_count(wanted->seeds));
+    sweep.scenario = scenario;
+    sweep.shard = (struct shard){.index = 1, .count = 1};
+    sweep.jobs = options->jobs;
+    sweep.hang_after = options->hang_after;
+    sweep.progress_or_null = &progress;
+    const enum err error = sweep_run(&sweep, trial->sweep);
+    progress_end(&progress);
+    if (error != ERR_OK) {
+        complain("%s: no processes or memory for runs", trial->claim->id);
+        return STATUS_INTERNAL;
+    }
+    trial->record->digest += trial->sweep->summary.digest;
+    return STATUS_OK;
+}
+
+/* Sweep until so many runs counted or one broke what it must not; the sum stands in trial->sweep. */
+static enum status
+sweep_counted(struct trial *trial, const struct scenario *scenario, uint64_t budget)
+{
+    struct summary *total = memory_take(sizeof *total);
+    uint64_t next = first_seed(trial->session->options);
+    uint64_t made = 0;
+    enum status status = STATUS_OK;
+    while (status == STATUS_OK && total->counted < budget && made < budget * FACTOR_MAX) {
+        const uint64_t count = made == 0 ? budget : budget - total->counted;
+        const struct sweep_options wanted = {.seeds = {next, next + count - 1}};
+        status = sweep_seeds(trial, scenario, &wanted);
+        next += count;
+        made += count;
+        summary_join(total, &trial->sweep->summary);
+        if (total->counted == 0 || total->refused > 0 || summary_breaks(total, trial->oracles)) {
+            break;
+        }
+    }
+    trial->sweep->summary = *total;
+    free(total);
+    return status;
+}
+
+/* Judge what trial->sweep holds as a cell of the matrix. */
+static void judge(struct trial *trial,
+                  const struct scenario *scenario,
+                  enum report_verdict expected,
+                  uint64_t budget)
+{
+    struct summary_demand demand = summary_demand_of(scenario, &trial->sweep->marks);
+    demand.expected = expected;
+    demand.expected_oracle = "";
+    demand.budget = budget;
+    demand.oracles = trial->oracles;
+    demand.is_claim = true;
+    trial->run = (struct report_run){0};
+    summary_judge(&trial->sweep->summary, &demand, &trial->session->texts, &trial->run);
+}
+
+/* Shrink the first finding by these oracles in trial->sweep; NULL if there is none. */
+static const struct report_violation *first_violation(struct trial *trial,
+                                                      const struct scenario *scenario,
+                                                      const char *word,
+                                                      uint64_t oracles,
+                                                      enum status *status)
+{
+    const struct failures_options failures = {
+        .scenario = scenario,
+        .word = word,
+        .oracles = oracles,
+        .last_seed = UINT64_MAX,
+        .any_record = trial->record->expected == REPORT_FAILS,
+    };
+    const enum status one =
+        failures_collect(trial->session, &failures, &trial->sweep->summary, &trial->run);
+    *status = status_worse(*status, one);
+    return trial->run.violation_count == 0 ? NULL : &trial->run.violations[0];
+}
+
+static void explain_violation(struct trial *trial, const struct report_violation *violation)
+{
+    explain(trial,
+            "%s broken at seed %" PRIu64 " (%" PRIu32 " choices): %s: %s; %s",
+            violation->oracles[0],
+            violation->seed,
+            violation->deviations,
+            violation->subject,
+            violation->message,
+            violation->command);
+}
+
+static void set_witness(struct trial *trial, const struct report_violation *violation)
+{
+    struct report_claim *record = trial->record;
+    record->has_witness = true;
+    record->witness_tape = violation->tape;
+    record->witness_deviations = violation->deviations;
+    record->witness_message = violation->message; /* shrinking may have come to another record */
+}
+>>>>>>> Stashed changes
 
 /* --- holds ------------------------------------------------------------------------------------- */
 
@@ -398,6 +545,7 @@ static enum status try_claim(struct trial *trial)
         .profile = profile_name(claim->profile),
         .expected = claim->holds ? REPORT_HOLDS : REPORT_FAILS,
         .adversary = "untested",
+        .mutants_killed = mutant_records_killed(trial->mutants, claim),
         .witness_tape = "",
         .witness_message = "",
     };
@@ -481,7 +629,9 @@ static enum status choose_claims(const struct session *session,
     return status;
 }
 
-static enum status try_all(struct session *session, const struct choice_of_claims *choice)
+static enum status try_all(struct session *session,
+                           const struct choice_of_claims *choice,
+                           const struct mutant_records *mutants)
 {
     const struct shard shard = session->options->shard;
     struct report_claim *records = text_memory(&session->texts, choice->count + 1, sizeof *records);
@@ -493,6 +643,7 @@ static enum status try_all(struct session *session, const struct choice_of_claim
             .session = session,
             .claim = choice->claims[i],
             .record = &records[count++],
+            .mutants = mutants,
             .sweep = sweep,
         };
         const enum status one = try_claim(&trial);
@@ -507,9 +658,13 @@ enum status command_matrix(const struct options *options)
     struct session session;
     struct claims_book book = {0};
     struct choice_of_claims choice = {0};
+    struct mutant_records mutants = {0};
     enum status status = session_open(&session, options);
     if (status == STATUS_OK) {
         status = output_check(options->json);
+    }
+    if (status == STATUS_OK && options->mutants != NULL) {
+        status = mutant_records_read(&session.texts, options->mutants, &mutants);
     }
     if (status == STATUS_OK) {
         status = claims_open(&session.texts, &book);
@@ -518,7 +673,7 @@ enum status command_matrix(const struct options *options)
         status = choose_claims(&session, &book, &choice);
     }
     if (status == STATUS_OK) {
-        status = try_all(&session, &choice);
+        status = try_all(&session, &choice, &mutants);
     }
     free(choice.claims);
     claims_close(&book);

@@ -5,6 +5,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/json_input.h"
+#include "scenarios/cli/mutant_records.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/progress.h"
 #include "scenarios/cli/session.h"
@@ -420,22 +421,6 @@ static void read_claim(struct json_input *input, json_t *object, struct report_c
     claim->as_expected = claim->verdict == claim->expected;
 }
 
-static void read_mutant(struct json_input *input, json_t *object, struct report_mutant *mutant)
-{
-    *mutant = (struct report_mutant){
-        .name = json_input_text(input, object, "name"),
-        .target = json_input_text(input, object, "target"),
-        .scenario = json_input_text(input, object, "scenario"),
-        .mechanism = json_input_text(input, object, "mechanism"),
-        .oracle = json_input_text(input, object, "oracle"),
-        .killed = json_input_bool(input, object, "killed"),
-        .runs_to_kill = json_input_number(input, object, "runs_to_kill"),
-        .deviations = (uint32_t)json_input_number(input, object, "deviations"),
-        .why = "see the shard's own output",
-    };
-    mutant->killed_by = json_input_texts(input, object, "killed_by", &mutant->killed_by_count);
-}
-
 /* How many records all files hold under a key, and the most that one of them holds. */
 static size_t count_records(struct merger *merger, const char *key, size_t *longest)
 {
@@ -497,7 +482,7 @@ static enum status merge_mutants(struct merger *merger)
             struct json_input *input = &merger->inputs[i];
             json_t *record = json_array_get(json_object_get(input->root, "mutants"), row);
             if (record != NULL) {
-                read_mutant(input, record, &mutants[count]);
+                mutant_record_read(input, record, &mutants[count]);
                 status = mutants[count].killed ? status : STATUS_BROKEN;
                 count++;
             }

@@ -30,7 +30,8 @@
 #define SHRINK_OPTIONS                                                                             \
     (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(ORACLE) | OPTION_BIT(ATTEMPTS) |               \
      OPTION_BIT(OUTPUT))
-#define MATRIX_OPTIONS (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL) | OPTION_BIT(SINK))
+#define MATRIX_OPTIONS                                                                             \
+    (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL) | OPTION_BIT(SINK) | OPTION_BIT(MUTANTS))
 #define MUTANTS_OPTIONS                                                                            \
     (OPTION_BIT(JSON) | OPTION_BIT(JOBS) | OPTION_BIT(SHARD) | OPTION_BIT(OUT) |                   \
      OPTION_BIT(SAMPLE) | OPTION_BIT(WITHOUT_ORACLE) | OPTION_BIT(SOURCE) |                        \

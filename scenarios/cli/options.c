@@ -57,6 +57,7 @@ static const char *allowed_values(enum option_id id)
     case OPTION_ORACLE:
     case OPTION_OUTPUT:
     case OPTION_QUICK:
+    case OPTION_MUTANTS:
     case OPTION_SAMPLE:
     case OPTION_SOURCE:
     case OPTION_NAME:
@@ -132,6 +133,8 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return take_text(value, &options->output);
     case OPTION_SMALL:
         return number_within(value, 1, COUNT_MAX, &options->small);
+    case OPTION_MUTANTS:
+        return take_text(value, &options->mutants);
     case OPTION_SOURCE:
         return take_text(value, &options->source);
     case OPTION_NAME:

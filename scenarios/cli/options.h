@@ -45,6 +45,7 @@ struct options {
     uint64_t attempts;
     const char *output;
     uint64_t small;
+    const char *mutants;
     const char *source;
     const char *name;
     const char *with;
