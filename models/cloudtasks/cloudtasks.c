@@ -38,8 +38,8 @@
  * dispatches at one time, routing of App Engine. See clauses.def for the reasons.
  *
  * Entries. Resource: the task's full name, generation: tasks that had the name so far, value:
- * the task's body, or without one its URL. WORLD_CREATED, then WORLD_VISIBLE to class task;
- * WORLD_VISIBLE to class handler each time the handler does its work, to class handler_ledger the
+ * the task's body, or without one its URL. WORLD_CREATED, which says that
+ * class task sees it; WORLD_VISIBLE to class handler each time the handler does its work, to class handler_ledger the
  * first time that a handler with a memory does it, to class queue_target when the queue's target
  * takes the handler's place; WORLD_REMOVED, WORLD_EXPIRED when the release of the name is seen; WORLD_CHANGED with a queue as resource;
  * WORLD_REFUSED.

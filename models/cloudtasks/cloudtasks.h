@@ -4,7 +4,8 @@
 
 #include "sim/model.h"
 
-/* Reader classes: whose eyes a WORLD_VISIBLE entry is about. */
+/* Reader classes: whose eyes a WORLD_VISIBLE entry is about. What the first class sees is told by
+ * WORLD_CREATED. */
 enum cloudtasks_reader {
     CLOUDTASKS_READER_TASK = 0,       /* the task exists */
     CLOUDTASKS_READER_HANDLER,        /* the handler was run with it */

@@ -276,7 +276,6 @@ void cloudtasks_task_create(struct cloudtasks *state,
                                            .generation = generation,
                                            .content = task->content,
                                            .request_or_null = request});
-    cloudtasks_task_visible(state, task, CLOUDTASKS_READER_TASK, request);
 }
 
 void cloudtasks_task_remove(struct cloudtasks *state,

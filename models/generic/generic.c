@@ -7,8 +7,8 @@
  * (GD-02).
  *
  * Entries. Resource: the destination, or "generic" without one; generation: number of the entry
- * in the whole store; value: the value that was put. WORLD_CREATED, then WORLD_VISIBLE to class
- * reader.
+ * in the whole store; value: the value that was put. WORLD_CREATED, which says that class reader
+ * sees it.
  */
 #include "models/generic/generic.h"
 
@@ -57,16 +57,13 @@ model_handle(void *memory, const struct model_request *request, struct model_rep
         put->destination.size > 0 ? put->destination : BYTES_LITERAL("generic");
     CHECK(state->entries < UINT32_MAX);
     state->entries++;
-    struct model_effect effect = {
+    const struct model_effect effect = {
         .kind = WORLD_CREATED,
         .resource = world_resource(state->env.world, name),
         .generation = state->entries,
         .value = put->value,
         .request_or_null = request,
     };
-    (void)model_note(&state->env, &effect);
-    effect.kind = WORLD_VISIBLE;
-    effect.code = GENERIC_READER;
     (void)model_note(&state->env, &effect);
     state->digest = digest_fold(state->digest, digest_bytes(put->value));
     state->answer = (struct generic_put_result){.sequence = state->entries};
