@@ -76,11 +76,11 @@ enum journal_kind {
     WIRE_DROPPED,   /* request: answer not delivered, its attempt is gone or it was cancelled */
     WIRE_EXPIRED,   /* request dropped by the client before leaving: absolute deadline passed */
     /* world; lane = service; request and sender attempt when caused by a request, else 0 */
-    WORLD_CREATED,  /* resource, generation, value, record */
+    WORLD_CREATED,  /* resource, generation, value, record; visible to reader class 0 */
     WORLD_REPLACED, /* resource, generation, value, record */
     WORLD_REMOVED,  /* resource, generation; code = model's cause */
     WORLD_EXPIRED,  /* resource, generation; code = model's cause (protection lapsed) */
-    WORLD_VISIBLE,  /* resource, generation, value, record to reader class code */
+    WORLD_VISIBLE,  /* resource, generation, value, record to reader class code, from 1 */
     WORLD_HIDDEN,   /* no longer visible to reader class code */
     WORLD_CHANGED,  /* something outside the job changed a resource: code = model's cause */
     WORLD_REFUSED,  /* request had no effect: code = port code */
@@ -230,20 +230,17 @@ static inline void journal_copy(struct journal_entry *to, const struct journal_e
     to->b = from->b;
 }
 
-/* All of an entry but its time, which the trace takes by itself: every field counts, each with an
- * odd factor of its own, so that the products run side by side and those of fields that are not
- * set cost nothing; the trace does the mixing. */
+/* All of an entry but its time, which the trace takes by itself. Narrow fields share words; each word
+ * has an odd factor of its own, so that the products run side by side and those of fields that are
+ * not set cost nothing; the trace does the mixing. */
 static inline uint64_t journal_digest(const struct journal_entry *entry)
 {
-    return entry->kind * UINT64_C(0x9e3779b97f4a7c15) + entry->code * UINT64_C(0xa0761d6478bd642f) +
-           entry->lane * UINT64_C(0xe7037ed1a0b428db) +
-           entry->attempt * UINT64_C(0x8ebc6af09c88c6e3) +
-           entry->service * UINT64_C(0x589965cc75374cc3) +
-           entry->record * UINT64_C(0x1d8e4e27c47d124f) +
-           entry->request * UINT64_C(0xbf58476d1ce4e5b9) +
-           entry->resource * UINT64_C(0x94d049bb133111eb) +
-           entry->generation * UINT64_C(0xd6e8feb86659fd93) +
-           entry->checkpoint * UINT64_C(0xeb44accab455d165) +
+    const uint64_t who = entry->kind | (uint64_t)entry->code << 8 | (uint64_t)entry->lane << 16 |
+                         (uint64_t)entry->attempt << 32 | (uint64_t)entry->service << 48;
+    const uint64_t whose = (uint64_t)entry->record << 32 | entry->checkpoint;
+    const uint64_t what = (uint64_t)entry->resource << 32 | entry->generation;
+    return who * UINT64_C(0x9e3779b97f4a7c15) + whose * UINT64_C(0x1d8e4e27c47d124f) +
+           what * UINT64_C(0x94d049bb133111eb) + entry->request * UINT64_C(0xbf58476d1ce4e5b9) +
            entry->identity * UINT64_C(0xff51afd7ed558ccd) +
            entry->value * UINT64_C(0xc4ceb9fe1a85ec53) + entry->a * UINT64_C(0x87c37b91114253d5) +
            entry->b * UINT64_C(0x4cf5ad432745937f);
