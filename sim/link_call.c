@@ -164,7 +164,7 @@ void link_call_issue(struct link *link, struct link_call *call)
     struct journal_entry entry = entry_of(call, WIRE_ISSUED);
     entry.code = (uint8_t)call->method->id;
     if (call->payload != NULL) {
-        entry.value = port_digest(call->method->request, call->payload);
+        entry.value = call->payload_digest;
         if (type->identity != NULL) {
             entry.identity = type->identity(call->known->method, call->payload);
         }
@@ -225,10 +225,13 @@ struct link_call *link_call_new(struct link *link,
     call->may_take_effect = true;
     link->effects_pending++;
     if (envelope->payload != NULL) {
-        call->block_size = port_clone_size(method->request, envelope->payload);
-        call->block = arena_take_recycled(link->world->arena, call->block_size);
-        call->payload =
-            port_clone_into(method->request, envelope->payload, call->block, call->block_size);
+        call->block = link_clone(link,
+                                 method->request,
+                                 envelope->payload,
+                                 &call->known->request_size,
+                                 &call->block_size,
+                                 &call->payload_digest);
+        call->payload = call->block;
     }
     return call;
 }

@@ -72,23 +72,58 @@ static void copy_details(struct port_status *status, uint8_t *place)
     }
 }
 
+void *link_clone(struct link *link,
+                 const struct port_message *message,
+                 const void *value,
+                 size_t *last_size,
+                 size_t *block_size,
+                 uint64_t *digest_or_null)
+{
+    struct arena *arena = link->world->arena;
+    size_t size = *last_size;
+    void *block = NULL;
+    size_t used = 0;
+    if (size > 0) {
+        block = arena_take_recycled(arena, size);
+        used = port_clone_try(message, value, block, size, digest_or_null);
+    }
+    if (used == 0) {
+        if (block != NULL) {
+            arena_give_recycled(arena, block, size);
+        }
+        size = arena_recycled_size(port_clone_size(message, value));
+        block = arena_take_recycled(arena, size);
+        used = port_clone_try(message, value, block, size, digest_or_null);
+        CHECK(used > 0);
+    }
+    *last_size = arena_recycled_size(used);
+    *block_size = size;
+    return block;
+}
+
 void link_reply_copy(struct link *link,
                      const struct port_message *message_or_null,
                      const struct model_reply *source,
+                     size_t *last_size,
                      struct link_reply *reply)
 {
     const bool has_payload = source->payload != NULL && message_or_null != NULL;
-    const size_t payload_size = has_payload ? port_clone_size(message_or_null, source->payload) : 0;
     CHECK(reply->block == NULL);
     reply->kind = source->kind;
     reply->outcome = (uint8_t)outcome_of(source);
     reply->payload = NULL;
-    reply->block_size = round_up(payload_size);
     reply->status.count = source->status.count;
-    if (source->status.count > 0) {
-        reply->status = source->status;
-        reply->block_size += details_size(&source->status);
+    if (source->status.count == 0) {
+        if (has_payload) {
+            reply->block = link_clone(
+                link, message_or_null, source->payload, last_size, &reply->block_size, NULL);
+            reply->payload = reply->block;
+        }
+        return;
     }
+    const size_t payload_size = has_payload ? port_clone_size(message_or_null, source->payload) : 0;
+    reply->status = source->status;
+    reply->block_size = round_up(payload_size) + details_size(&source->status);
     if (reply->block_size == 0) {
         return;
     }
@@ -97,9 +132,7 @@ void link_reply_copy(struct link *link,
         reply->payload =
             port_clone_into(message_or_null, source->payload, reply->block, payload_size);
     }
-    if (reply->status.count > 0) {
-        copy_details(&reply->status, (uint8_t *)reply->block + round_up(payload_size));
-    }
+    copy_details(&reply->status, (uint8_t *)reply->block + round_up(payload_size));
 }
 
 /* What the caller may conclude: no cause in the chain may leave the effect open, if the answer is to

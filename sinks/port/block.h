@@ -38,6 +38,11 @@ static inline size_t block_aligned(size_t size)
     return (size + (BLOCK_ALIGN - 1)) & ~(size_t)(BLOCK_ALIGN - 1);
 }
 
+static inline size_t block_left(const struct block *block)
+{
+    return block->bytes_start - block->structs_end;
+}
+
 static inline uint8_t *block_struct(struct block *block, size_t size)
 {
     uint8_t *place = block->memory + block->structs_end;

@@ -405,6 +405,145 @@ void *port_clone_into(const struct port_message *message,
     return memory;
 }
 
+/* --- clone and digest at once ------------------------------------------------------------------ */
+
+/* Bytes are digested in one go, where the block holds them side by side. What is left, sizes, numbers
+ * and the structure, are the coefficients of a polynomial. */
+struct cloning {
+    struct block block;
+    uint64_t digest;
+};
+
+#define DIGEST_ENTER UINT64_C(0xa0761d6478bd642f)
+#define DIGEST_LEAVE UINT64_C(0xe7037ed1a0b428db)
+
+static inline void digest_number(struct cloning *to, const struct port_field *field, uint64_t value)
+{
+    to->digest = (to->digest + value + field->number * UINT64_C(0x1d8e4e27c47d124f)) *
+                 UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static bool try_texts(struct cloning *to, const struct port_field *field, uint8_t *copy)
+{
+    const struct port_texts texts = field_texts(field, copy);
+    struct block_size size = {0};
+    add_texts(&size, texts);
+    if (size.structs + size.bytes > block_left(&to->block)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < texts.count; i++) {
+        digest_number(to, field, texts.items[i].size + 1);
+    }
+    clone_texts(&to->block, field, copy);
+    return true;
+}
+
+static bool try_flat(struct cloning *to, const struct port_field *field, uint8_t *copy)
+{
+    const uint8_t *message = field_message(field, copy);
+    if (message == NULL) {
+        return true;
+    }
+    if (block_aligned(field->message->size) > block_left(&to->block)) {
+        return false;
+    }
+    clone_flat(&to->block, field, copy);
+    digest_number(to, field, DIGEST_ENTER);
+    for (uint16_t i = 0; i < field->message->field_count; i++) {
+        const uint64_t number = field_scalar(&field->message->fields[i], message);
+        if (number != 0) {
+            digest_number(to, &field->message->fields[i], number);
+        }
+    }
+    digest_number(to, field, DIGEST_LEAVE);
+    return true;
+}
+
+/* Give the copy of a struct its own content of a leaf, and digest that. */
+static inline bool try_leaf(struct cloning *to, const struct port_field *field, uint8_t *copy)
+{
+    if (field->type == PORT_TEXT || field->type == PORT_BYTES) {
+        const struct bytes bytes = field_bytes(field, copy);
+        if (bytes.size > block_left(&to->block)) {
+            return false;
+        }
+        const struct bytes own = block_copy(&to->block, bytes);
+        memcpy(copy + field->offset, &own, sizeof(own));
+        if (bytes.size > 0) {
+            digest_number(to, field, bytes.size);
+        }
+        return true;
+    }
+    if (field->type == PORT_MESSAGE) {
+        return try_flat(to, field, copy);
+    }
+    if (field->type == PORT_TEXTS) {
+        return try_texts(to, field, copy);
+    }
+    const uint64_t number = field_scalar(field, copy);
+    if (number != 0) {
+        digest_number(to, field, number);
+    }
+    return true;
+}
+
+/* Whether there is room for the message that was entered, and for the list whose first it is. */
+static inline bool
+has_room(const struct cloning *to, const struct walk *walk, const uint8_t *parent)
+{
+    const struct port_field *field = walk->field;
+    size_t size = block_aligned(field->message->size);
+    if (field->type == PORT_LIST && walk->item == 1) {
+        size += block_aligned(field_list(field, parent).count * sizeof(void *));
+    }
+    return size <= block_left(&to->block);
+}
+
+size_t port_clone_try(const struct port_message *message,
+                      const void *value,
+                      void *memory,
+                      size_t memory_size,
+                      uint64_t *digest_or_null)
+{
+    struct cloning to = {.block = block_of(memory, memory_size)};
+    uint8_t *copies[PORT_FRAMES_MAX];
+    struct walk walk;
+    enum walk_kind kind = WALK_ENTER;
+    if (block_aligned(message->size) > memory_size) {
+        return 0;
+    }
+    walk_init(&walk, message, value);
+    uint8_t *copy = clone_struct(&to.block, message, value); /* of the innermost message */
+    copies[0] = copy;
+    while (kind != WALK_END) {
+        const struct port_field *field = walk_leaf(&walk);
+        if (field != NULL) {
+            if (!try_leaf(&to, field, copy)) {
+                return 0;
+            }
+            continue;
+        }
+        kind = walk_turn(&walk);
+        if (kind == WALK_ENTER) {
+            if (!has_room(&to, &walk, copy)) {
+                return 0;
+            }
+            digest_number(&to, walk.field, DIGEST_ENTER);
+            copy = clone_message(&to.block, &walk, copy);
+            copies[walk.depth] = copy;
+        } else if (kind == WALK_LEAVE) {
+            to.digest = (to.digest + DIGEST_LEAVE) * UINT64_C(0x9e3779b97f4a7c15);
+            copy = copies[walk.depth];
+        }
+    }
+    const size_t bytes_size = memory_size - to.block.bytes_start;
+    const struct bytes bytes = {to.block.memory + to.block.bytes_start, bytes_size};
+    if (digest_or_null != NULL) {
+        *digest_or_null = digest_fold(to.digest, bytes_size == 0 ? 0 : digest_bytes(bytes));
+    }
+    return to.block.structs_end + bytes_size;
+}
+
 /* --- equality and digest ----------------------------------------------------------------------- */
 
 static bool texts_equal(struct port_texts a, struct port_texts b)

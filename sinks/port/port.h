@@ -102,6 +102,15 @@ void *port_clone_into(const struct port_message *message,
                       void *memory,
                       size_t memory_size);
 
+/* Clone and digest in one walk, without measuring first: returns how much of the memory was needed,
+ * or 0 when it is too small; what lies there is then anything. Equal messages have equal digests,
+ * which are not those of port_digest. */
+size_t port_clone_try(const struct port_message *message,
+                      const void *value,
+                      void *memory,
+                      size_t memory_size,
+                      uint64_t *digest_or_null);
+
 bool port_equal(const struct port_message *message, const void *a, const void *b);
 
 /* Digest field by field, never over padding or addresses. */

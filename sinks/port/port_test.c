@@ -152,6 +152,28 @@ static void a_clone_is_equal_and_independent(void **state)
     expect_check_failure(port_clone_into(&every_message, &full, block, size - 1));
 }
 
+static void a_clone_that_is_tried_fits_exactly_or_not_at_all(void **state)
+{
+    (void)state;
+    uint64_t block[200];
+    uint64_t digest = 0;
+    uint64_t again = 0;
+    const size_t size = port_clone_size(&every_message, &full);
+    assert_true(size <= sizeof(block));
+    assert_int_equal(port_clone_try(&every_message, &full, block, size, &digest), size);
+    const struct every *copy = (const struct every *)(const void *)block;
+    assert_true(port_equal(&every_message, copy, &full));
+    assert_ptr_not_equal(copy->inner, full.inner);
+    assert_ptr_not_equal(copy->text.data, full.text.data);
+    assert_ptr_not_equal(copy->items.items[0], full.items.items[0]);
+    uint64_t larger[200];
+    assert_int_equal(port_clone_try(&every_message, copy, larger, sizeof(larger), &again), size);
+    assert_true(digest == again);
+    for (size_t less = 0; less < size; less++) {
+        assert_int_equal(port_clone_try(&every_message, &full, larger, less, NULL), 0);
+    }
+}
+
 /* Each variant differs from full in one field. */
 static uint32_t make_variants(struct every *variants, const struct bytes *other_words)
 {
@@ -177,6 +199,14 @@ static uint32_t make_variants(struct every *variants, const struct bytes *other_
     return 14;
 }
 
+static uint64_t digest_of_clone(const struct every *value)
+{
+    uint64_t block[200];
+    uint64_t digest = 0;
+    assert_true(port_clone_try(&every_message, value, block, sizeof(block), &digest) > 0);
+    return digest;
+}
+
 static void every_difference_is_seen(void **state)
 {
     (void)state;
@@ -189,9 +219,11 @@ static void every_difference_is_seen(void **state)
         assert_false(port_equal(&every_message, &full, &variants[i]));
         assert_true(port_digest(&every_message, &variants[i]) !=
                     port_digest(&every_message, &full));
+        assert_true(digest_of_clone(&variants[i]) != digest_of_clone(&full));
         for (uint32_t k = 0; k < i; k++) {
             assert_true(port_digest(&every_message, &variants[i]) !=
                         port_digest(&every_message, &variants[k]));
+            assert_true(digest_of_clone(&variants[i]) != digest_of_clone(&variants[k]));
         }
     }
     const struct every absent = {.inner = NULL};
@@ -378,6 +410,7 @@ TEST_MAIN(port,
           TEST(what_is_encoded_is_decoded),
           TEST(a_view_points_into_its_source),
           TEST(a_clone_is_equal_and_independent),
+          TEST(a_clone_that_is_tried_fits_exactly_or_not_at_all),
           TEST(every_difference_is_seen),
           TEST(malformed_bytes_are_refused),
           TEST(nesting_is_bounded),
