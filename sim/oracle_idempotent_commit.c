@@ -17,7 +17,7 @@
 #include <inttypes.h>
 
 struct idempotent_commit {
-    struct oracle_table effects; /* by identity: of how many effects it was the cause */
+    struct oracle_array effects; /* by number of identity: of how many effects it was the cause */
 };
 
 static void
@@ -35,7 +35,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
         return;
     }
     uint32_t *count =
-        oracle_table_at(&commits->effects, judge->arena, identity->identity, sizeof(*count));
+        oracle_array_at(&commits->effects, judge->arena, request->identity, sizeof(*count));
     (*count)++;
     if (*count == 1) {
         return;

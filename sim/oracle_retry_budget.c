@@ -40,7 +40,7 @@ struct account {
 
 struct retry_budget {
     struct oracle_table accounts; /* by life and bytes */
-    struct oracle_table requests; /* by number: struct account * */
+    struct oracle_array requests; /* by number: struct account * */
 };
 
 static nanos pause_of(const struct judge_retry *schedule, uint32_t failures)
@@ -104,7 +104,7 @@ static void on_issued(struct retry_budget *budget,
                                               digest_fold(digest_fold(1, life), entry->value),
                                               sizeof(*account));
     struct account **by_request =
-        oracle_table_at(&budget->requests, judge->arena, entry->request, sizeof(struct account *));
+        oracle_array_at(&budget->requests, judge->arena, entry->request, sizeof(struct account *));
     *by_request = account;
     account->unclear = account->unclear || account->open;
     if (account->unclear) {
@@ -130,14 +130,12 @@ static void on_issued(struct retry_budget *budget,
     account->open = true;
 }
 
-static void on_ended(struct retry_budget *budget, const struct journal_entry *entry)
+static void
+on_ended(struct retry_budget *budget, const struct judge *judge, const struct journal_entry *entry)
 {
-    struct account **by_request = oracle_table_find(&budget->requests, entry->request);
-    if (by_request == NULL) {
-        return;
-    }
-    struct account *account = *by_request;
-    if (!account->open || account->request != entry->request) {
+    struct account *account = *(struct account **)oracle_array_at(
+        &budget->requests, judge->arena, entry->request, sizeof(struct account *));
+    if (account == NULL || !account->open || account->request != entry->request) {
         return;
     }
     account->open = false;
@@ -161,7 +159,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
     if (entry->kind == WIRE_ISSUED) {
         on_issued(state, judge, entry, position);
     } else {
-        on_ended(state, entry);
+        on_ended(state, judge, entry);
     }
 }
 

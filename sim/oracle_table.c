@@ -3,6 +3,8 @@
 #include "sinks/base/check.h"
 #include "sinks/base/digest.h"
 
+#include <string.h>
+
 #define CAPACITY_MIN 64u
 
 /* Where the key is, or would be. */
@@ -57,4 +59,24 @@ void *oracle_table_find(const struct oracle_table *table, uint64_t key)
         return NULL;
     }
     return table->slots[place_of(table, used)];
+}
+
+void *oracle_array_at(struct oracle_array *array, struct arena *arena, uint32_t number, size_t size)
+{
+    if (number >= array->count) {
+        const uint32_t old = array->count;
+        uint32_t count = old == 0 ? CAPACITY_MIN : old;
+        while (count <= number) {
+            CHECK(count <= UINT32_MAX / 2);
+            count *= 2;
+        }
+        uint8_t *items = arena_take(arena, count * size);
+        if (old > 0) {
+            memcpy(items, array->items, old * size);
+        }
+        memset(items + old * size, 0, (count - old) * size);
+        array->items = items;
+        array->count = count;
+    }
+    return (uint8_t *)array->items + number * size;
 }

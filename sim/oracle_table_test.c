@@ -49,4 +49,23 @@ static void what_was_never_put_is_not_found(void **state)
     assert_non_null(oracle_table_find(&table, 1));
 }
 
-TEST_MAIN(oracle_table, TEST(a_key_keeps_its_slot), TEST(what_was_never_put_is_not_found))
+static void an_array_keeps_its_items_as_it_grows(void **state)
+{
+    (void)state;
+    struct arena arena = fresh_arena();
+    struct oracle_array array = {0};
+    for (uint32_t number = 0; number < 1000; number += 3) {
+        uint64_t *item = oracle_array_at(&array, &arena, number, sizeof(*item));
+        assert_true(*item == 0);
+        *item = number + 7;
+    }
+    for (uint32_t number = 0; number < 1000; number++) {
+        const uint64_t *item = oracle_array_at(&array, &arena, number, sizeof(*item));
+        assert_true(*item == (number % 3 == 0 ? number + 7 : 0));
+    }
+}
+
+TEST_MAIN(oracle_table,
+          TEST(a_key_keeps_its_slot),
+          TEST(what_was_never_put_is_not_found),
+          TEST(an_array_keeps_its_items_as_it_grows))
