@@ -338,6 +338,17 @@ void task_mail(struct half *policy, enum sink_event_kind kind, uint64_t token, u
     task->mail_count++;
 }
 
+/* Bytes that lie within the whole, as names mostly do, are shared with its copy. */
+static struct bytes
+copy_part(struct job *job, struct bytes part, struct bytes whole, struct bytes whole_copy)
+{
+    const uintptr_t offset = (uintptr_t)part.data - (uintptr_t)whole.data;
+    if (part.size == 0 || offset > whole.size || part.size > whole.size - offset) {
+        return job_copy(job, part);
+    }
+    return (struct bytes){whole_copy.data + offset, part.size};
+}
+
 static struct stored_request *
 store_request(struct task *task, const struct sink_committable *item, uint32_t checkpoint)
 {
@@ -350,7 +361,8 @@ store_request(struct task *task, const struct sink_committable *item, uint32_t c
         .record = (record_id)item->token,
         .staged_at = world_now(job->world),
         .checkpoint = checkpoint};
-    request->request.header.identity = job_copy(job, item->header.identity);
+    request->request.header.identity =
+        copy_part(job, item->header.identity, item->data, request->request.data);
     return request;
 }
 
