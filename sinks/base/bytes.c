@@ -25,10 +25,38 @@ int bytes_compare(struct bytes a, struct bytes b)
     return a.size < b.size ? -1 : a.size > b.size;
 }
 
+static void put_word_be(uint64_t word, char *text)
+{
+    text[0] = (char)(word >> 56);
+    text[1] = (char)(word >> 48);
+    text[2] = (char)(word >> 40);
+    text[3] = (char)(word >> 32);
+    text[4] = (char)(word >> 24);
+    text[5] = (char)(word >> 16);
+    text[6] = (char)(word >> 8);
+    text[7] = (char)word;
+}
+
+/* Eight digits at once: deal the halves of four bytes out to a byte each, and add what makes a digit
+ * of it, which is more for those past 9. */
+static uint64_t hex_word(uint32_t value)
+{
+    uint64_t word = value;
+    word = (word << 16 | word) & UINT64_C(0x0000ffff0000ffff);
+    word = (word << 8 | word) & UINT64_C(0x00ff00ff00ff00ff);
+    word = (word << 4 | word) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    const uint64_t letters = (word + BYTES_WORD_ONES * 6) >> 4 & BYTES_WORD_ONES;
+    return word + BYTES_WORD_ONES * '0' + letters * ('a' - '0' - 10);
+}
+
 void bytes_to_hex(struct bytes source, char *text)
 {
     static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < source.size; i++) {
+    size_t i = 0;
+    for (; source.size - i >= 4; i += 4) {
+        put_word_be(hex_word(bytes_u32_be(source.data + i)), text + 2 * i);
+    }
+    for (; i < source.size; i++) {
         text[2 * i] = digits[source.data[i] >> 4];
         text[2 * i + 1] = digits[source.data[i] & 0xf];
     }

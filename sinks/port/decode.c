@@ -169,45 +169,28 @@ check_content(struct decode_frame *frame, const struct port_field *field, struct
 }
 
 /* Check fields up to the next message, which is given, or the end, where *field is NULL. */
-static enum err
+static inline enum err
 measure_fields(struct decode_frame *frame, const struct port_field **field, struct block_size *size)
 {
-    struct decode_frame at = *frame;
-    struct block_size sum = *size;
-    const struct port_field *found = NULL;
-    while (at.position != at.end) {
-        enum err err = read_tag(&at, &found);
+    while (frame->position != frame->end) {
+        const struct port_field *found = NULL;
+        enum err err = read_tag(frame, &found);
         if (err == ERR_OK) {
-            err = note_seen(&at, found, &sum);
+            err = note_seen(frame, found, size);
         }
         if (err == ERR_OK && field_is_nested(found)) {
-            break;
+            *field = found;
+            return ERR_OK;
         }
         if (err == ERR_OK) {
-            err = check_content(&at, found, &sum);
+            err = check_content(frame, found, size);
         }
         if (err != ERR_OK) {
             return err;
         }
-        found = NULL;
     }
-    *field = found;
-    *frame = at;
-    *size = sum;
+    *field = NULL;
     return ERR_OK;
-}
-
-/* Begin a message, whose frame is the next one. */
-static inline enum err
-begin_message(struct decode_frame *frame, const struct port_field *field, struct block_size *size)
-{
-    struct bytes source = {0};
-    const enum err err = read_delimited(frame, &source);
-    if (err == ERR_OK) {
-        frame[1] = frame_of(field->message, source);
-        block_size_add(size, field->message);
-    }
-    return err;
 }
 
 /* Within a message whose size is stated, an early end is a contradiction. */
@@ -216,40 +199,47 @@ static enum err err_at(uint32_t depth, enum err err)
     return depth > 0 && err == ERR_TRUNCATED ? ERR_INVALID : err;
 }
 
+/* The innermost frame and the sums are variables, so that they may stay in registers. */
 static enum err
 measure(const struct port_message *message, struct bytes source, struct block_size *size)
 {
     static const uint8_t nothing[1] = {0};
-    struct decode_frame frames[PORT_FRAMES_MAX];
+    struct decode_frame parents[PORT_NESTING_MAX];
     uint32_t depth = 0;
-    *size = (struct block_size){0};
+    struct block_size sum = {0};
     if (source.size > UINT32_MAX) {
         return ERR_INVALID;
     }
     source.data = source.size == 0 ? nothing : source.data;
-    frames[0] = frame_of(message, source);
-    block_size_add(size, message);
+    struct decode_frame at = frame_of(message, source);
+    block_size_add(&sum, message);
     for (;;) {
         const struct port_field *field = NULL;
-        enum err err = measure_fields(&frames[depth], &field, size);
+        struct bytes inner = {0};
+        enum err err = measure_fields(&at, &field, &sum);
         if (err != ERR_OK) {
             return err_at(depth, err);
         }
         if (field == NULL) {
             if (depth == 0) {
+                *size = sum;
                 return ERR_OK;
             }
             depth--;
+            at = parents[depth];
             continue;
         }
         if (depth == PORT_NESTING_MAX) {
             return ERR_INVALID;
         }
-        err = begin_message(&frames[depth], field, size);
+        err = read_delimited(&at, &inner);
         if (err != ERR_OK) {
             return err_at(depth, err);
         }
+        parents[depth] = at;
         depth++;
+        at = frame_of(field->message, inner);
+        block_size_add(&sum, field->message);
     }
 }
 
