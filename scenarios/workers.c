@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* madvise */
 #include "scenarios/workers.h"
 
 #include <errno.h>
@@ -421,15 +422,31 @@ static void pool_end(struct pool *pool)
 }
 
 /* /dev/zero is POSIX's way to memory without a file. */
-void *workers_memory(size_t size)
+static void *map_zeros(size_t size, int how)
 {
     const int zero = open("/dev/zero", O_RDWR);
     if (zero < 0) {
         return NULL;
     }
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, zero, 0);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, how, zero, 0);
     (void)close(zero);
     return memory == MAP_FAILED ? NULL : memory;
+}
+
+void *workers_memory(size_t size)
+{
+    return map_zeros(size, MAP_SHARED);
+}
+
+void *workers_memory_alone(size_t size)
+{
+    void *memory = map_zeros(size, MAP_PRIVATE);
+#ifdef MADV_HUGEPAGE
+    if (memory != NULL) {
+        (void)madvise(memory, size, MADV_HUGEPAGE); /* a wish: all goes well without */
+    }
+#endif
+    return memory;
 }
 
 void workers_memory_free(void *memory, size_t size)

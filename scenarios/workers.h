@@ -53,6 +53,10 @@ MUST_USE enum err workers_run(const struct workers_options *options, uint64_t *h
 /* Zeroed memory that processes forked later share, at the same address in all; NULL: there is none.
  * Given back by workers_memory_free with the same size. */
 void *workers_memory(size_t size);
+
+/* Zeroed memory of this process alone, in large pages where the system has them to give: what is read
+ * all over costs less in them. NULL, and given back, as above. */
+void *workers_memory_alone(size_t size);
 void workers_memory_free(void *memory, size_t size);
 
 #endif

@@ -22,24 +22,39 @@
 struct reproducer {
     const struct scenario *scenario;
     size_t mapped;
+    bool is_alone; /* no other process would see what a run leaves */
     struct runner runner;
     struct result result;
     uint32_t done;       /* runs that the process of its own has made */
     uint64_t digests[2]; /* of these */
 };
 
-struct reproducer *reproducer_create(const struct scenario *scenario)
+static struct reproducer *create(const struct scenario *scenario, void *take(size_t size))
 {
     const size_t cap = scenario->config.arena_soft_cap;
     const size_t run_size = (cap == 0 ? SOFT_CAP_DEFAULT : cap) + RUN_HEADROOM;
     const size_t head = (sizeof(struct reproducer) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    struct reproducer *reproducer = workers_memory(head + run_size);
+    struct reproducer *reproducer = take(head + run_size);
     if (reproducer == NULL) {
         return NULL;
     }
     reproducer->scenario = scenario;
     reproducer->mapped = head + run_size;
     runner_init(&reproducer->runner, (uint8_t *)reproducer + head, run_size);
+    return reproducer;
+}
+
+struct reproducer *reproducer_create(const struct scenario *scenario)
+{
+    return create(scenario, workers_memory);
+}
+
+struct reproducer *reproducer_create_alone(const struct scenario *scenario)
+{
+    struct reproducer *reproducer = create(scenario, workers_memory_alone);
+    if (reproducer != NULL) {
+        reproducer->is_alone = true;
+    }
     return reproducer;
 }
 
@@ -141,6 +156,7 @@ static enum reproducer_end run_guarded(struct reproducer *reproducer,
 {
     int pipe_ends[2];
     int status = 0;
+    CHECK(!reproducer->is_alone);
     *detail = 0;
     reproducer->done = 0;
     if (pipe(pipe_ends) != 0) {

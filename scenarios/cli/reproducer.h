@@ -12,6 +12,9 @@ struct reproducer;
 
 /* Memory for runs of a scenario, which is borrowed. NULL when there is none. */
 struct reproducer *reproducer_create(const struct scenario *scenario);
+
+/* The same for many runs in this process, none of them guarded: faster. */
+struct reproducer *reproducer_create_alone(const struct scenario *scenario);
 void reproducer_destroy(struct reproducer *reproducer);
 
 /* What to ask for to run a seed, or a tape. */

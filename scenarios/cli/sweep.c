@@ -49,7 +49,7 @@ static uint64_t seed_of(const struct sweep_options *options, uint64_t item)
 static void *start(void *context)
 {
     const struct sweeper *sweeper = context;
-    return reproducer_create(sweeper->options->scenario);
+    return reproducer_create_alone(sweeper->options->scenario);
 }
 
 static bool work(void *context, void *state, void *memory, uint64_t item)
