@@ -4,6 +4,7 @@
 
 #include "scenarios/claims/claims.h"
 #include "scenarios/cli/failures.h"
+#include "scenarios/cli/mutant_records.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/sweep.h"
 
@@ -14,6 +15,7 @@ struct trial {
     struct session *session;
     const struct claim *claim;
     struct report_claim *record;
+    const struct mutant_records *mutants;
     uint64_t oracles;      /* bits of the claim's, and of crash and hang */
     uint64_t finder;       /* the bit of the one that finds a fails */
     struct sweep *sweep;   /* scratch */
