@@ -1,4 +1,5 @@
-#define _DEFAULT_SOURCE /* madvise */
+/* madvise is no part of POSIX; the name is the C library's own switch for it. */
+#define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier,readability-identifier-naming) */
 #include "scenarios/workers.h"
 
 #include <errno.h>
