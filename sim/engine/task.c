@@ -79,7 +79,11 @@ static bool committer_lets_open(const struct task *task)
 
 static bool is_free(const struct task *task)
 {
-    if (!task->running || task->mail_count > 0 || !half_is_idle(task->writer)) {
+    if (!task->running || task->mail_count > 0) {
+        return false;
+    }
+    CHECK(task->writer != NULL); /* what runs has opened */
+    if (!half_is_idle(task->writer)) {
         return false;
     }
     if (!job_is_chained(task->job) || task->committer_or_null == NULL) {
