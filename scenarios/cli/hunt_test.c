@@ -128,6 +128,18 @@ static void only_the_named_oracle_kills(void **state)
     workshop_says(workshop, "A  NOT KILLED: progress saw nothing in 7 runs of s");
 }
 
+/* Goal: whoever changes the lines of a planted bug hears of it before the hunt does. */
+static void every_patch_applies(void **state)
+{
+    struct workshop *workshop = *state;
+    workshop_must(workshop,
+                  "cd \"$ROOT\" && for patch in scenarios/mutants/*/*.patch; do\n"
+                  "    patch -p1 -s -f --dry-run <\"$patch\" >/dev/null || {\n"
+                  "        echo \"$patch: does not apply any more\"; bad=1; }\n"
+                  "done; exit ${bad:-0}",
+                  0);
+}
+
 /* Goal: a sample holds the canary, three mutants that are swept, and one that is tested. */
 static void a_sample_has_mutants_of_both_kinds(void **state)
 {
@@ -157,4 +169,5 @@ TEST_MAIN(hunt,
           HUNT_TEST(a_test_that_fails_by_itself_kills_nobody),
           HUNT_TEST(a_test_that_does_not_exist_ends_the_hunt),
           HUNT_TEST(only_the_named_oracle_kills),
+          HUNT_TEST(every_patch_applies),
           HUNT_TEST(a_sample_has_mutants_of_both_kinds))
