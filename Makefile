@@ -6,7 +6,7 @@
 #   x_test.c              a unit test of its own; ` * link:` lines in it name the objects it links
 #   x_testkit.c           help for tests; linked by the tests that name it
 #   sinks/base/test.c     the test wrapper, linked into every unit test
-#   scenarios/fuzz/ *.c   one libFuzzer target each
+#   scenarios/fuzz/fuzz_x.c   a fuzz target; replay.c runs one without libFuzzer, the rest is theirs
 
 MAKEFLAGS += -rR --warn-undefined-variables
 .DEFAULT_GOAL := release
@@ -33,11 +33,11 @@ BINARY ?= build/sinkproof
 WERROR ?= 1
 V ?= 0
 # Unit test to run alone (unit-one), seeds per scenario (determinism; foreign), seconds per fuzz
-# target beyond its corpus (fuzz-smoke), seconds after which a unit test counts as hung.
+# target beyond its corpus (fuzz, fuzz-smoke), seconds after which a unit test counts as hung.
 T ?=
 N ?= 2000
 N_FOREIGN ?= 200
-FUZZ_SECONDS ?= 0
+TIME ?= 0
 TEST_SECONDS ?= 300
 
 # Sanitizers stop at the first finding; the defaults above that are too mild are raised here.
@@ -53,8 +53,8 @@ HEADERS := $(filter %.h,$(SOURCES))
 # From here on a module is its path without .c: sinks/base/bytes.
 MODULES := $(patsubst %.c,%,$(filter %.c,$(SOURCES)))
 TESTS := $(filter %_test,$(MODULES))
-FUZZERS := $(filter scenarios/fuzz/%,$(MODULES))
-PRODUCT := $(filter-out $(TESTS) $(FUZZERS) %_testkit sinks/base/test,$(MODULES))
+FUZZERS := $(filter scenarios/fuzz/fuzz_%,$(MODULES))
+PRODUCT := $(filter-out $(TESTS) scenarios/fuzz/% %_testkit sinks/base/test,$(MODULES))
 MAIN := scenarios/cli/main
 
 # --- Flags -------------------------------------------------------------------------------------
@@ -169,7 +169,9 @@ debug: build/debug/sinkproof ## build/debug/sinkproof: gcc -O0
 clang: build/clang/sinkproof ## build/clang/sinkproof: clang -O2
 asan: build/asan/sinkproof ## build/asan/sinkproof: clang with ASan and UBSan
 pattern: build/pattern/sinkproof ## build/pattern/sinkproof: gcc -O2, stack filled with a pattern
-fuzz: build/fuzz/sinkproof $(FUZZERS:%=build/fuzz/%) ## build/fuzz/...: the libFuzzer targets
+FUZZ_TARGETS := $(FUZZERS:%=build/fuzz/%)
+fuzz: build/fuzz/sinkproof $(FUZZ_TARGETS) ## the libFuzzer targets; TIME=600: each for ten minutes
+	$(if $(filter-out 0,$(TIME)),tools/fuzz-smoke $(TIME) $(FUZZ_TARGETS))
 
 # --- Unit tests --------------------------------------------------------------------------------
 
@@ -264,7 +266,7 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 
 # --- Gates that run what was built -------------------------------------------------------------
 
-.PHONY: matrix matrix-full quick regress mutants determinism foreign fuzz-smoke
+.PHONY: matrix matrix-full quick regress mutants determinism foreign fuzz-smoke corpus
 .PHONY: coverage cross memcheck bench
 matrix: build/sinkproof ## every claim at the quick budget: 2,000 counted seeds
 	build/sinkproof matrix --quick
@@ -290,14 +292,30 @@ FOREIGN_BINARIES := $(FOREIGN_VARIANTS:%=build/%/sinkproof)
 foreign: build/sinkproof $(FOREIGN_BINARIES) ## equal digests on 32 bits and big-endian
 	tools/determinism $(N_FOREIGN) release $(FOREIGN_VARIANTS)
 
-FUZZED := $(call objects,fuzz,$(filter-out $(MAIN),$(PRODUCT)))
-$(FUZZERS:%=build/fuzz/%): %: %.o build/fuzz/product $(FUZZED)
+FUZZ_PARTS := $(filter-out $(FUZZERS) scenarios/fuzz/replay,$(filter scenarios/fuzz/%,$(MODULES))) \
+    $(filter-out $(MAIN),$(PRODUCT))
+FUZZED := $(call objects,fuzz,$(FUZZ_PARTS))
+$(FUZZ_TARGETS): %: %.o build/fuzz/product $(FUZZED)
 	$(say) LINK $@
 	$(quiet)$(call compiler,fuzz) $(call ldflags,fuzz) -fsanitize=fuzzer $(filter %.o,$^) \
 	    $(LIBRARIES) -o $@
 
-fuzz-smoke: $(FUZZERS:%=build/fuzz/%) ## every fuzz target over its corpus
-	tools/fuzz-smoke $(FUZZ_SECONDS) $^
+fuzz-smoke: $(FUZZ_TARGETS) ## every fuzz target over its corpus
+	tools/fuzz-smoke $(TIME) $^
+
+# The same targets without libFuzzer, in the variants of the unit tests.
+REPLAYERS := $(foreach variant,$(UNIT_VARIANTS),$(FUZZERS:%=build/$(variant)/%))
+$(REPLAYERS): build/%: build/%.o build/$$(call variant_of,$$*)/product \
+    $$(call objects,$$(call variant_of,$$*),scenarios/fuzz/replay $(FUZZ_PARTS))
+	$(say) LINK $@
+	$(quiet)$(call compiler,$(call variant_of,$*)) $(call ldflags,$(call variant_of,$*)) \
+	    $(filter %.o,$^) $(LIBRARIES) -o $@
+
+corpus: $(REPLAYERS) ## every fuzz target over its corpus, without libFuzzer
+	$(quiet)set -e; for target in $^; do \
+	    $$target scenarios/corpus/$${target##*/}/* >$$target.log 2>&1 || \
+	        { cat $$target.log; echo "corpus: $$target failed"; exit 1; }; \
+	done; echo "corpus: $(words $^) targets over $(words $(wildcard scenarios/corpus/*/*)) inputs"
 
 COVERAGE_TESTS := $(TESTS:%=build/coverage/%)
 coverage: build/coverage/sinkproof $(COVERAGE_TESTS) ## lines of sinks, sim, models: at least 85 %
@@ -316,9 +334,9 @@ bench: build/sinkproof ## speed against the reference loops
 # --- Whole jobs --------------------------------------------------------------------------------
 
 # tools/gates makes one step after the other, goes on after a failed one, and closes with a count.
-TEST_STEPS := format-check headers unit symbols quick
+TEST_STEPS := format-check headers unit corpus symbols quick
 CHECK_STEPS := format-check headers fences symbols unit matrix mutants regress determinism \
-    fuzz-smoke tidy cppcheck coverage
+    fuzz-smoke corpus tidy cppcheck coverage
 FULL_STEPS := $(CHECK_STEPS:matrix=matrix-full) memcheck setup:cross cross foreign
 
 .PHONY: run test check check-full install man clean help
@@ -335,7 +353,7 @@ check: ## install what is missing and run all gates
 	+@MAKE="$(MAKE)" tools/gates setup:full release $(CHECK_STEPS)
 
 check-full: ## the same with long budgets (20,000 seeds per claim), cross builds and valgrind
-	+@MAKE="$(MAKE)" tools/gates N=20000 FUZZ_SECONDS=120 setup:full release $(FULL_STEPS)
+	+@MAKE="$(MAKE)" tools/gates N=20000 TIME=120 setup:full release $(FULL_STEPS)
 
 # A sink's headers include tables (.def); claims and scenarios are found beside the binary.
 # What a user's own sink is built from is all of sinks/ but what is for its tests.

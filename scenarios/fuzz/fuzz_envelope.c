@@ -1,12 +1,12 @@
 /* Any bytes are an envelope of Cloud Tasks or an error; one that was read is made of views into its
  * bytes and accounts for all of them. */
+#include "scenarios/fuzz/seal.h"
+#include "scenarios/fuzz/target.h"
 #include "sinks/base/bytes.h"
 #include "sinks/cloudtasks/envelope.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool is_within(struct bytes part, struct bytes whole)
 {
@@ -14,15 +14,8 @@ static bool is_within(struct bytes part, struct bytes whole)
            (part.data >= whole.data && part.data + part.size <= whole.data + whole.size);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_envelope(struct bytes source)
 {
-    /* A copy of exactly this size, so that a read past the end shows. */
-    uint8_t *copy = malloc(size + 1);
-    CHECK(copy != NULL);
-    if (size > 0) {
-        memcpy(copy, data, size);
-    }
-    const struct bytes source = {copy, size};
     struct envelope envelope = {0};
     if (envelope_decode(source, &envelope) == ERR_OK) {
         CHECK(envelope.deadline_ms > envelope.origin_ms);
@@ -31,8 +24,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(is_within(envelope.task, source));
         CHECK(is_within(envelope.name, envelope.task));
         CHECK(identity_name_is_valid(envelope.queue, envelope.name));
-        CHECK(size == envelope_size(envelope.queue.size, envelope.task.size));
+        CHECK(source.size == envelope_size(envelope.queue.size, envelope.task.size));
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    /* A copy of exactly this size, so that a read past the end shows. */
+    uint8_t *copy = malloc(size > 0 ? size : 1);
+    CHECK(copy != NULL);
+    if (size > 0) {
+        memcpy(copy, data, size);
+    }
+    check_envelope((struct bytes){copy, size});
+    seal_envelope(copy, size);
+    check_envelope((struct bytes){copy, size});
     free(copy);
     return 0;
 }

@@ -1,9 +1,8 @@
 /* Any bytes are a scenario or one line that says why not. */
+#include "scenarios/fuzz/target.h"
 #include "scenarios/scenario.h"
 
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,4 +1,5 @@
 /* Any bytes are a tape or an error with a line; a tape that was read comes back from its own text. */
+#include "scenarios/fuzz/target.h"
 #include "scenarios/wiring/catalogue.h"
 #include "sim/tape.h"
 
@@ -7,8 +8,6 @@
 
 #define ENTRIES_MAX 256
 #define TEXT_SIZE   65536
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_equal(const struct tape *a, const struct tape *b)
 {
