@@ -280,11 +280,18 @@ add_contents(struct block_size *size, const struct port_field *field, const uint
     }
 }
 
-/* A message that is entered: its struct, and as one of a list its place there. */
-static inline void add_message(struct block_size *size, const struct port_field *field)
+static inline size_t places_size(uint32_t count)
 {
-    block_size_add(size, field->message);
-    size->structs += field->type == PORT_LIST ? block_aligned(sizeof(void *)) : 0;
+    return block_aligned(count * sizeof(void *));
+}
+
+/* A message that was entered: its struct, and as one of a list what its place adds to the array. */
+static inline void add_message(struct block_size *size, const struct walk *walk)
+{
+    block_size_add(size, walk->field->message);
+    if (walk->field->type == PORT_LIST) {
+        size->structs += places_size(walk->item) - places_size(walk->item - 1);
+    }
 }
 
 size_t port_clone_size(const struct port_message *message, const void *value)
@@ -302,7 +309,7 @@ size_t port_clone_size(const struct port_message *message, const void *value)
         }
         kind = walk_turn(&walk);
         if (kind == WALK_ENTER) {
-            add_message(&size, walk.field);
+            add_message(&size, &walk);
         }
     }
     return size.structs + size.bytes;
