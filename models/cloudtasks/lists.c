@@ -153,7 +153,7 @@ static uint64_t fill(struct cloudtasks *state,
     struct cloudtasks_page *page = &state->page;
     uint64_t seen = 0;
     uint64_t first = query->after;
-    uint64_t last = query->after;
+    uint64_t last = first;
     page->count = 0;
     for (struct list_link *link = list_first(&queue->tasks);
          link != NULL && page->count < query->count_max;
