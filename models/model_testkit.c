@@ -91,8 +91,7 @@ struct testkit *testkit_open(const struct model_type *type, enum profile profile
     kit->service = (struct service){.type = type, .state = kit->state, .node = node};
     kit->world->services = &kit->service;
     kit->world->service_count = 1;
-    kit->env = (struct model_env){
-        .world = kit->world, .node = node, .options = kit->options, .horizon = DAYS(400)};
+    kit->env = (struct model_env){.world = kit->world, .node = node, .options = kit->options};
     set_defaults(kit, type);
     return kit;
 }

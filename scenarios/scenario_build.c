@@ -356,7 +356,6 @@ static void build_checkpoints(struct build *build)
     job->checkpoint_concurrent = (uint32_t)build_number(build, FIELD_CHECKPOINT_CONCURRENT);
     job->checkpoint_retained = (uint32_t)build_number(build, FIELD_CHECKPOINT_RETAINED);
     job->checkpoint_failures_tolerated = (uint32_t)build_number(build, FIELD_CHECKPOINT_TOLERATED);
-    job->checkpoints_after_finish = build_flag(build, FIELD_CHECKPOINT_AFTER_FINISH);
     job->commit_retries = (uint32_t)build_number(build, FIELD_ENGINE_COMMIT_RETRIES);
 }
 

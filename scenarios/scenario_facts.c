@@ -226,7 +226,6 @@ void scenario_build_facts(const struct fields *fields,
     const struct lengths lengths = lengths_of(config, windows);
     struct judge_facts *facts = &config->facts;
     facts->staged = config->job.sink->committer_or_null != NULL;
-    facts->guarantee = config->job.sink->guarantee;
     facts->concurrency_max = windows->concurrency_max;
     facts->request_timeout = windows->request_timeout;
     facts->protection_window = windows->protection_window;

@@ -102,7 +102,6 @@ struct model_env {
     uint32_t service;                        /* index in the world */
     uint32_t node;                           /* the model's node */
     const struct sink_option_value *options; /* parallel to the type's option table */
-    nanos horizon;                           /* the run's hard end of virtual time */
 };
 
 struct model_type {

@@ -48,7 +48,6 @@ struct judge_retry {
 struct judge_facts {
     bool staged;                  /* the sink has a committer */
     bool next_staged;             /* and so has the second one that a restart may bring */
-    uint8_t guarantee;            /* enum sink_guarantee: what it declares */
     uint8_t policy;               /* enum sink_policy_kind */
     bool keyed;                   /* identities derive from the record */
     uint8_t reader_class;         /* whose visibility the write oracles judge */

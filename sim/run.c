@@ -86,8 +86,7 @@ static void add_services(struct run *run)
         *env = (struct model_env){.world = &run->world,
                                   .service = i,
                                   .node = run->services[i].node,
-                                  .options = config->services[i].options,
-                                  .horizon = TIME_NEVER};
+                                  .options = config->services[i].options};
         type->init(run->services[i].state, env);
     }
 }

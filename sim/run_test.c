@@ -95,6 +95,31 @@ static void different_seeds_give_different_runs(void **state)
     assert_true(toy.result.digest != digest);
 }
 
+static uint64_t another_digest(const void *state)
+{
+    (void)state;
+    return 1;
+}
+
+/* Goal: a sink whose state differs is seen though it does the same. Method: only its digest is
+ * another, in a run without a choice. */
+static void the_state_in_which_a_half_ends_is_part_of_the_digest(void **state)
+{
+    (void)state;
+    toy_init(&toy, TOY_EAGER, 4, 1);
+    toy_run(&toy);
+    const uint64_t digest = toy.result.digest;
+    toy_init(&toy, TOY_EAGER, 4, 1);
+    struct sink_half writer = *toy.config.job.sink->writer;
+    struct sink_type sink = *toy.config.job.sink;
+    writer.digest = another_digest;
+    sink.writer = &writer;
+    toy.config.job.sink = &sink;
+    toy_run(&toy);
+    assert_int_equal(toy.result.end, RUN_END_COMPLETE);
+    assert_true(toy.result.digest != digest);
+}
+
 /* Goal: the tape says all. Method: each seed's tape, replayed, gives the same digest and tape. */
 static void the_tape_of_a_run_replays_it(void **state)
 {
@@ -428,6 +453,7 @@ static void faults_and_failing_allocations_mix(void **state)
 TEST_MAIN(run,
           TEST(a_seed_gives_the_same_digest_over_any_memory),
           TEST(different_seeds_give_different_runs),
+          TEST(the_state_in_which_a_half_ends_is_part_of_the_digest),
           TEST(the_tape_of_a_run_replays_it),
           TEST(the_calm_run_is_the_empty_tape),
           TEST(every_outcome_of_the_engine_is_reached),

@@ -261,7 +261,6 @@ struct job {
     nanos down_until; /* earliest start after an injected downtime */
     nanos zombie_for; /* life of zombies after the restart; 0 none */
     uint32_t restarts;
-    uint32_t restarts_after_heal;
     uint32_t crashes; /* attempts that were started after a crash */
     bool failed;
     bool healed;

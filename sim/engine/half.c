@@ -559,6 +559,10 @@ void half_kill(struct half *half)
         half->close_bound = SCHED_NONE;
     }
     link_forget(half->job->link, half->number);
+    /* How it ended is part of the trace: a state that differs between two builds shows. */
+    struct world *world = half->job->world;
+    const uint64_t digest = half->type->digest(half->state);
+    trace_fold(world->trace, TRACE_STATE, world_now(world), half->node, half->number, digest);
     half->type->fini(half->state);
     arena_give_recycled(half->job->world->arena, half->state, half->type->state_size);
     half->state = NULL;

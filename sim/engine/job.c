@@ -383,7 +383,6 @@ static void go_down(struct job *job)
         return;
     }
     job->restarts += injected ? 0 : 1;
-    job->restarts_after_heal += job->healed && !is_operators(job->stop_cause) ? 1 : 0;
     nanos due = nanos_add(world_now(job->world), restart_delay(job));
     if (due < job->down_until && !job->healed) {
         due = job->down_until;
@@ -632,24 +631,6 @@ void job_heal(struct job *job)
 uint32_t job_crashes(const struct job *job)
 {
     return job->crashes;
-}
-
-uint32_t job_restarts_after_heal(const struct job *job)
-{
-    return job->restarts_after_heal;
-}
-
-uint64_t job_digest(const struct job *job)
-{
-    uint64_t digest = digest_fold(0, job->attempt);
-    digest = digest_fold(digest, job->emitted_left);
-    digest = digest_fold(digest, job->subtasks);
-    for (uint32_t i = 0; i < job->half_count; i++) {
-        const struct half *half = job->halves[i];
-        uint64_t own = half->gone ? 0 : half->type->digest(half->state);
-        digest = digest_fold(digest, own);
-    }
-    return digest;
 }
 
 void job_dispose(struct job *job)

@@ -116,8 +116,7 @@ struct job_config {
     uint32_t checkpoint_retained;   /* 0: 1 */
     uint32_t checkpoint_failures_tolerated;
     bool checkpoint_aborts_count; /* an injected abort is a failure like a timeout */
-    bool checkpoints_after_finish;
-    uint32_t commit_retries; /* of RETRY_LATER; 0: 10 */
+    uint32_t commit_retries;      /* of RETRY_LATER; 0: 10 */
     /* restarts */
     uint8_t restart;           /* enum job_restart */
     uint32_t restart_attempts; /* restarts allowed after failures of the job's own making; an
@@ -179,12 +178,6 @@ void job_heal(struct job *job);
 
 /* Attempts that were started after a crash. */
 uint32_t job_crashes(const struct job *job);
-
-/* Restarts since heal. */
-uint32_t job_restarts_after_heal(const struct job *job);
-
-/* Digest over all halves and the engine's own state. */
-uint64_t job_digest(const struct job *job);
 
 /* Close every half and give back sinks' memory, for the leak check at the end of a run. */
 void job_dispose(struct job *job);

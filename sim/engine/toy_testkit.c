@@ -1059,7 +1059,6 @@ void toy_init(struct toy *toy, enum toy_sink sink, uint32_t record_count, uint32
         .checkpointing = true,
         .checkpoint_interval = MS(100),
         .checkpoint_timeout = SECONDS(60),
-        .checkpoints_after_finish = true,
         .restart_attempts = UINT32_MAX,
         .restart_delay = MS(100),
         .detection_delay = MS(10),
@@ -1069,7 +1068,6 @@ void toy_init(struct toy *toy, enum toy_sink sink, uint32_t record_count, uint32
     toy->config.safety_bound = MINUTES(60);
     toy->config.facts = (struct judge_facts){
         .staged = sink == TOY_STAGED || sink == TOY_STAGED_GLOBAL,
-        .guarantee = toy_sinks[sink].guarantee,
         .policy = SINK_POLICY_DROP,
         .keyed = true,
         .dead_letter_service = UINT32_MAX,
