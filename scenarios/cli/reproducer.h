@@ -5,7 +5,7 @@
 
 #include "scenarios/cli/text.h"
 #include "scenarios/scenario.h"
-#include "sim/shrink.h"
+#include "sim/search/shrink.h"
 #include "sim/tape.h"
 
 struct reproducer;

@@ -8,8 +8,8 @@
  *
  * The result depends on the tape and on the answers alone, unless keep_going stops the search.
  */
-#ifndef SIM_SHRINK_H
-#define SIM_SHRINK_H
+#ifndef SIM_SEARCH_SHRINK_H
+#define SIM_SEARCH_SHRINK_H
 
 #include "sim/choice.h"
 

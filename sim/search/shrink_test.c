@@ -1,7 +1,7 @@
 /* Shrinking against made-up runs: what must stay stays, all else goes.
- * link: sim/shrink sim/lane sinks/base/bytes
+ * link: sim/search/shrink sim/lane sinks/base/bytes
  */
-#include "sim/shrink.h"
+#include "sim/search/shrink.h"
 
 #include "sinks/base/digest.h"
 #include "sinks/base/test.h"

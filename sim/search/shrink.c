@@ -1,4 +1,4 @@
-#include "sim/shrink.h"
+#include "sim/search/shrink.h"
 
 #include "sinks/base/check.h"
 #include "sinks/base/digest.h"
