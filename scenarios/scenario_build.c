@@ -417,6 +417,8 @@ static enum err build_engine(struct build *build)
     job->stateless_restores = (uint8_t)build_number(build, FIELD_ENGINE_STATELESS);
     job->allow_non_restored = build_flag(build, FIELD_ENGINE_ALLOW_NON_RESTORED);
     job->source_keeps = (uint8_t)build_number(build, FIELD_SOURCE_KEEPS);
+    job->source_commits = (uint8_t)build_number(build, FIELD_SOURCE_COMMITS);
+    job->source_renumbers = build_flag(build, FIELD_SOURCE_RENUMBERS);
     job->source_retention = build_number(build, FIELD_SOURCE_RETENTION);
     return build_rescale(build);
 }

@@ -35,6 +35,29 @@ static void judge_finalised(struct judge *judge)
     }
 }
 
+/* Without a checkpoint that covers it, a record is owed because all work is done. */
+static void report_missing(struct judge *judge, record_id record)
+{
+    const uint32_t covered_by = ledger_record(judge->ledger, record)->covered_by;
+    if (covered_by == 0) {
+        judge_violation(judge,
+                        POSITION_END,
+                        SUBJECT_RECORD,
+                        record,
+                        "record %" PRIu32 " has no effect at the end, and all work is done",
+                        record);
+        return;
+    }
+    judge_violation(judge,
+                    POSITION_END,
+                    SUBJECT_RECORD,
+                    record,
+                    "record %" PRIu32 " is covered by checkpoint %" PRIu32
+                    " and has no effect at the end",
+                    record,
+                    covered_by);
+}
+
 static void at_end(void *state, struct judge *judge)
 {
     (void)state;
@@ -48,14 +71,7 @@ static void at_end(void *state, struct judge *judge)
                 judge, POSITION_END, "record %" PRIu32 " has no effect: %s", record, excuse);
             continue;
         }
-        judge_violation(judge,
-                        POSITION_END,
-                        SUBJECT_RECORD,
-                        record,
-                        "record %" PRIu32 " is covered by checkpoint %" PRIu32
-                        " and has no effect at the end",
-                        record,
-                        ledger_record(ledger, record)->covered_by);
+        report_missing(judge, record);
     }
 }
 

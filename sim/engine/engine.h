@@ -391,6 +391,12 @@ static inline bool restart_is_next_sink(const struct job *job)
 {
     return job->sink != job->config->sink || job->options != job->config->options;
 }
+/* Nothing but the source itself keeps its position, and it moves it as it emits. */
+static inline bool restart_source_commits(const struct job *job)
+{
+    return job->config->source_commits == JOB_SOURCE_COMMITS_AS_EMITTED &&
+           !job->config->checkpointing;
+}
 /* A source that does something at a notice gets one. */
 static inline bool restart_source_listens(const struct job *job)
 {

@@ -139,6 +139,9 @@ static void choose_restore(struct job *job)
     } else {
         job->started_from = START_LATEST;
     }
+    if (restart_source_commits(job)) {
+        job->started_from = START_OWN_POSITION;
+    }
     if (job->resume_from != 0) {
         job->started_from = START_SAVEPOINT;
         latest = job->resume_from;

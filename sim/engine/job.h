@@ -91,6 +91,12 @@ enum job_source_keeps {
     JOB_SOURCE_KEEPS_UNTIL_BARRIER, /* acknowledged at the barrier: before the checkpoint completes */
 };
 
+/* What a source commits of its position by itself while there are no checkpoints to keep it. */
+enum job_source_commits {
+    JOB_SOURCE_COMMITS_NOTHING = 0, /* a restart begins at its beginning */
+    JOB_SOURCE_COMMITS_AS_EMITTED, /* each record as it is emitted, wherever it has got to by then */
+};
+
 struct job_config {
     const struct sink_type *sink;
     const struct sink_option_value *options;
@@ -134,6 +140,8 @@ struct job_config {
     const struct sink_type *next_sink_or_null; /* a restore may bring it; of the same service */
     const struct sink_option_value *next_options;
     uint8_t source_keeps;     /* enum job_source_keeps */
+    uint8_t source_commits;   /* enum job_source_commits */
+    bool source_renumbers;    /* a restore may find covered records behind the restored position */
     nanos source_retention;   /* what was emitted that long ago cannot be read again; 0: it can */
     bool older_restores;      /* an older retained checkpoint may be restored */
     nanos cpu_per_event;      /* virtual CPU time per event of a task */

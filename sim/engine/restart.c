@@ -9,6 +9,13 @@ enum {
     RESTORE_NEXT_SINK = 7,
 };
 
+/* Outcomes of engine.positions. */
+enum renumbered {
+    RENUMBERED_NOT = 0,
+    RENUMBERED_BY_ONE,
+    RENUMBERED_FROM_START,
+};
+
 void restart_use_sink(struct job *job,
                       const struct sink_type *sink,
                       const struct sink_option_value *options)
@@ -140,14 +147,40 @@ static uint64_t first_kept(struct job *job, uint32_t split, uint64_t position)
     return position;
 }
 
+/* Which records the source has under the positions that it goes on from (E2E-2). */
+static enum renumbered choose_numbering(struct job *job,
+                                        const struct stored_checkpoint *stored_or_null)
+{
+    if (!job->config->source_renumbers || stored_or_null == NULL) {
+        return RENUMBERED_NOT;
+    }
+    return (enum renumbered)engine_pick(
+        job, ENGINE_SITE_POSITIONS, lane_make(LANE_COORDINATOR, 0), CHOICE_ALL);
+}
+
+static uint64_t renumber(uint64_t position, enum renumbered how)
+{
+    switch (how) {
+    case RENUMBERED_NOT:
+        return position;
+    case RENUMBERED_BY_ONE:
+        return position == 0 ? 0 : position - 1;
+    case RENUMBERED_FROM_START:
+        return 0;
+    }
+    UNREACHABLE();
+}
+
 void restart_positions(struct job *job, const struct stored_checkpoint *stored_or_null)
 {
     const struct source_log *log = job->config->log;
     const bool own = stored_or_null == NULL && job->started_from == START_OWN_POSITION;
+    const enum renumbered how = choose_numbering(job, stored_or_null);
     job->emitted_left = log->record_count;
     for (uint32_t split = 0; split < log->split_count; split++) {
         uint64_t position = own ? job->own_positions[split] : 0;
-        position = stored_or_null == NULL ? position : stored_or_null->positions[split];
+        position =
+            stored_or_null == NULL ? position : renumber(stored_or_null->positions[split], how);
         job->positions[split] = job->attempt == 1 ? position : first_kept(job, split, position);
         job->emitted_left -= (uint32_t)job->positions[split];
     }

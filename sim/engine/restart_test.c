@@ -289,6 +289,64 @@ static void retention_must_exceed_the_recovery(void **state)
     }
 }
 
+/* Goal: EA-1: without checkpoints a source goes on where it has got to, and what waited in a task
+ * dies with it; with them the same source reads it again. Method: a crash at every place. */
+static void a_source_that_commits_as_it_emits_loses_what_was_buffered(void **state)
+{
+    (void)state;
+    uint32_t lost = 0;
+    for (uint32_t nth = 0; nth < 60; nth++) {
+        const bool checkpointing = nth % 3 == 0;
+        init(TOY_EAGER);
+        toy.config.job.source_commits = JOB_SOURCE_COMMITS_AS_EMITTED;
+        toy.config.job.checkpointing = checkpointing;
+        toy.behaviour.busy_for = MS(30); /* records wait in their channels */
+        toy_pin(&toy,
+                (struct toy_pin){
+                    .site = toy_site(ENGINE_SITE_CRASH), .value = CRASH_ALL_SHORT, .nth = nth});
+        toy_run(&toy);
+        assert_int_equal(toy.result.end, RUN_END_COMPLETE);
+        const uint32_t start = toy_find(&toy, 0, ENTRY(.kind = HOST_JOB_STARTED, .attempt = 2));
+        assert_int_equal(journal_at(toy_journal(&toy), start)->b,
+                         checkpointing ? START_LATEST : START_OWN_POSITION);
+        assert_int_equal(is_found_by(&oracle_at_least_once), toy_effects_least(&toy) == 0);
+        if (checkpointing) {
+            assert_true(toy_effects_least(&toy) >= 1);
+            continue;
+        }
+        lost += toy_effects_least(&toy) == 0 ? 1 : 0;
+        assert_int_equal(toy_effects_most(&toy), 1); /* it reads nothing again */
+    }
+    assert_true(lost > 0);
+}
+
+/* Goal: E2E-2: what a restored position covers comes again when the source has it at later ones, and
+ * nothing is lost; nothing comes again where nothing is restored. */
+static void a_source_that_renumbers_delivers_covered_records_again(void **state)
+{
+    (void)state;
+    for (uint32_t how = 0; how < 3; how++) {
+        init(TOY_STAGED);
+        toy.config.job.source_renumbers = true;
+        pin_restart(0, 2);
+        toy_pin(&toy, (struct toy_pin){.site = toy_site(ENGINE_SITE_POSITIONS), .value = how});
+        toy_run(&toy);
+        assert_int_equal(toy.result.end, RUN_END_COMPLETE);
+        assert_int_equal(toy_effects_least(&toy), 1);
+        const struct stored_checkpoint *restored = store_get(toy.runner.store, 2);
+        for (record_id record = 1; record <= 40; record++) {
+            const uint32_t split = record <= toy.log.split_starts[1] ? 0 : 1;
+            const uint64_t at = record - 1 - toy.log.split_starts[split];
+            const uint64_t covered = restored->positions[split];
+            const bool again = at < covered && (how == 2 || (how == 1 && at + 1 == covered));
+            const bool handed =
+                toy_count(&toy, ENTRY(.kind = HOST_RECORD, .record = record, .attempt = 2)) > 0;
+            assert_int_equal(handed, again || at >= covered);
+            assert_int_equal(toy_effects_of(&toy, record), again ? 2 : 1);
+        }
+    }
+}
+
 TEST_MAIN(restart,
           TEST(a_downgrade_that_is_not_allowed_to_drop_state_fails),
           TEST(an_allowed_downgrade_loses_what_was_pending),
@@ -297,4 +355,6 @@ TEST_MAIN(restart,
           TEST(a_restart_at_the_own_position_loses_what_was_pending),
           TEST(a_lost_notice_loses_the_own_position),
           TEST(a_source_may_discard_at_the_notice_and_not_before),
-          TEST(retention_must_exceed_the_recovery))
+          TEST(retention_must_exceed_the_recovery),
+          TEST(a_source_that_commits_as_it_emits_loses_what_was_buffered),
+          TEST(a_source_that_renumbers_delivers_covered_records_again))

@@ -136,6 +136,9 @@ static bool emit_one(struct source *source, struct job *job)
     }
     job->positions[split]++;
     job->emitted_left--;
+    if (UNLIKELY(restart_source_commits(job))) {
+        job->own_positions[split] = job->positions[split];
+    }
     if (job->emitted_at != NULL && job->emitted_at[index] == 0) {
         job->emitted_at[index] = world_now(job->world) + 1;
     }
