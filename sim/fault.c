@@ -115,8 +115,11 @@ make_mask(const struct fault *fault, const struct choice_site *site, struct faul
     *remembered = (struct fault_mask){.site = site, .mask = mask, .epoch = fault->epoch};
 }
 
-NOINLINE static void count_fired(struct fault *fault, enum fault_kind kind)
+NOINLINE static void count_fired(struct fault *fault, enum fault_kind kind, lane who)
 {
+    if (fault->moment_or_null != NULL) {
+        fault->moments[kind] |= UINT64_C(1) << fault->moment_or_null(fault->moment_context, who);
+    }
     if (fault->fired[kind] < UINT8_MAX) {
         fault->fired[kind]++;
     }
@@ -145,7 +148,7 @@ uint32_t fault_pick(struct fault *fault, const struct choice_site *site, lane wh
     const uint32_t mask = fault->choice->calm ? wanted : mask_of(fault, site)->mask & wanted;
     const uint32_t value = choice_pick(fault->choice, site, who, mask);
     if (UNLIKELY(value != 0) && site->outcomes[value].kind != FAULT_NONE) {
-        count_fired(fault, (enum fault_kind)site->outcomes[value].kind);
+        count_fired(fault, (enum fault_kind)site->outcomes[value].kind, who);
     }
     return value;
 }

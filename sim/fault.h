@@ -24,6 +24,9 @@ struct fault_menu {
 
 #define FAULT_MASK_COUNT 64
 
+/* What the lane that draws, and the engine, are doing: a bit number below 64. */
+typedef uint32_t fault_moment(void *context, lane who);
+
 /* What a site may offer in this run, remembered from its last draw. */
 struct fault_mask {
     const struct choice_site *site;
@@ -42,6 +45,9 @@ struct fault {
     uint32_t kinds_open;                       /* private: bit per kind that may fire now */
     uint32_t epoch;                            /* private: grows when kinds_open changes */
     struct fault_mask masks[FAULT_MASK_COUNT]; /* private: direct-mapped by site key */
+    fault_moment *moment_or_null;              /* set by the engine */
+    void *moment_context;
+    uint64_t moments[FAULT_KIND_COUNT]; /* read: per kind, the moments in which it fired */
 };
 
 void fault_init(struct fault *fault,

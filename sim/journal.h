@@ -66,7 +66,8 @@ enum journal_kind {
     HOST_HALF_FAILED, /* lane reports a terminal failure; code = sink_reason */
     HOST_ZOMBIE,      /* the replaced attempt of lane keeps running; a = until ns */
     HOST_ZOMBIE_ENDED,
-    HOST_PHASE, /* tap: code = phase */
+    HOST_RECORD_GONE, /* a start: record was to be read again, and the source, which is lane, no
+                           longer has it */
     /* wire; lane = sender */
     WIRE_ISSUED,    /* request, service, method in code, value = digest of the payload's bytes,
                            identity = digest of what the model calls its identity or 0, a = absolute
@@ -84,9 +85,8 @@ enum journal_kind {
     WORLD_HIDDEN,   /* no longer visible to reader class code */
     WORLD_CHANGED,  /* something outside the job changed a resource: code = model's cause */
     WORLD_REFUSED,  /* request had no effect: code = port code */
-    /* host: what a start leaves behind; lane = committer, source */
+    /* host: what a start leaves behind; lane = committer */
     HOST_NOT_RESTORED, /* identity of the latest checkpoint, value, record: nobody takes it */
-    HOST_RECORD_GONE,  /* record was to be read again, and the source no longer has it */
     JOURNAL_KIND_COUNT,
 };
 

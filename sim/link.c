@@ -175,7 +175,7 @@ bool link_cancel(struct link *link, uint32_t sender_handle, uint64_t sender_requ
         struct link_call *call = LIST_ITEM(at, struct link_call, of_sender);
         if (call->sender_request == sender_request) {
             link_note_wire(link, call, WIRE_CANCELLED);
-            COVER(link->world, "link.cancelled");
+            COVER(link->world, LINK_CANCELLED);
             link_call_close(link, call);
             call->cancelled = true;
             link_call_release(link, call);
@@ -243,7 +243,7 @@ static void land_delayed(struct link *link)
         }
         if (call->effect_event != SCHED_NONE) {
             sched_move(link->world->sched, call->effect_event, now);
-            COVER(link->world, "link.landed_by_heal");
+            COVER(link->world, LINK_LANDED_BY_HEAL);
         }
     }
 }

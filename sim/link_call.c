@@ -296,7 +296,7 @@ static void draw_fate(struct link *link, struct link_call *call)
     if (known->burst_left > 0) {
         known->burst_left--;
         call->fate = known->burst;
-        COVER(link->world, "link.outage_goes_on");
+        COVER(link->world, LINK_OUTAGE_GOES_ON);
         return;
     }
     const uint32_t value = fault_pick(link->world->fault, menu->site, call->lane, CHOICE_ALL);
@@ -381,7 +381,7 @@ static void pause_node(struct link *link, const struct link_call *call, nanos le
         node->cpu_free_at = until;
     }
     note_injected(link, call, FAULT_PAUSE, length);
-    COVER(link->world, "link.paused");
+    COVER(link->world, LINK_PAUSED);
 }
 
 static void draw_pause(struct link *link, struct link_call *call)
@@ -503,7 +503,7 @@ void link_call_handle(struct link *link,
     };
     replies->count = 0;
     if (call->sender->forgotten) {
-        COVER(link->world, "link.effect_of_the_dead");
+        COVER(link->world, LINK_EFFECT_OF_THE_DEAD);
     }
     choice_span(choice, SPAN_REQUEST, call->request);
     service->type->handle(service->state, &request, replies);
@@ -518,5 +518,5 @@ void link_call_refuse(struct link *link, const struct link_call *call)
     entry.lane = world->nodes[link_model_node(link, call)].lane;
     entry.code = call->fate.code;
     (void)world_note(link->world, entry);
-    COVER(link->world, "link.refused");
+    COVER(link->world, LINK_REFUSED);
 }

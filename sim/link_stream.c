@@ -266,7 +266,7 @@ cut(struct link *link, struct link_stream *stream, const struct link_call *call,
 {
     const enum port_code code =
         call->fate.code == PORT_OK ? PORT_UNAVAILABLE : (enum port_code)call->fate.code;
-    COVER(link->world, "link.stream_cut");
+    COVER(link->world, LINK_STREAM_CUT);
     lose_in_flight(link, stream);
     drop_answers(link, stream);
     fault_lasts_until(link->world->fault, end_due);
@@ -409,7 +409,7 @@ void link_stream_late(struct link *link, struct link_call *call)
     struct link_stream *stream = call->stream_or_null;
     struct model_replies replies;
     CHECK(stream->late_or_null == call);
-    COVER(link->world, "link.late_on_stream");
+    COVER(link->world, LINK_LATE_ON_STREAM);
     link_call_handle(link, call, &replies);
     tell_gone(link, call);
     stream->late_or_null = NULL;
@@ -429,7 +429,7 @@ static void land_all(struct link *link, struct link_stream *stream)
 {
     if (stream->late_or_null != NULL) {
         sched_cancel(link->world->sched, stream->late_or_null->effect_event);
-        COVER(link->world, "link.late_before_successor");
+        COVER(link->world, LINK_LATE_BEFORE_SUCCESSOR);
         link_stream_late(link, stream->late_or_null);
         return;
     }
@@ -546,7 +546,7 @@ static void check_deadline(struct link *link, struct link_stream *stream)
 {
     const nanos now = world_now(link->world);
     if (!stream->is_cut && now >= stream->deadline) {
-        COVER(link->world, "link.stream_deadline");
+        COVER(link->world, LINK_STREAM_DEADLINE);
         drop_answers(link, stream);
         stream->answer_due = 0;
         queue_end(link, stream, PORT_DEADLINE_EXCEEDED, now);
@@ -643,7 +643,7 @@ static void abandon(struct link *link, struct link_stream *stream)
         .channel = stream->channel,
         .deadline = TIME_NEVER,
     };
-    COVER(link->world, "link.stream_abandoned");
+    COVER(link->world, LINK_STREAM_ABANDONED);
     drop_answers(link, stream);
     drop_unsent(link, stream);
     stream_leave(stream);

@@ -146,6 +146,7 @@ static void a_cut_leaves_a_prefix_applied_and_everything_unanswered_unknown(void
         assert_int_equal(toy_notes(&toy, WIRE_ANSWERED), 3);
         assert_int_equal(toy_note(&toy, WIRE_ANSWERED, 0)->a, PORT_OUTCOME_UNKNOWN);
         assert_int_equal(link_pending(toy.link, 1), 0);
+        assert_true(marks_has(&toy.world->marks, MARK_LINK_STREAM_CUT));
         close_clean(&toy);
     }
 }
@@ -324,6 +325,8 @@ static void a_late_message_lands_before_the_successor_opens(void **state)
     assert_int_equal(toy.state->log[4].amount, 50);
     toy_half_close(&toy, 3, 2, STREAM);
     toy_run(&toy);
+    assert_true(marks_has(&toy.world->marks, MARK_LINK_LATE_ON_STREAM));
+    assert_true(marks_has(&toy.world->marks, MARK_LINK_LATE_BEFORE_SUCCESSOR));
     close_clean(&toy);
 }
 
@@ -400,6 +403,7 @@ static void messages_of_a_dead_sender_land_in_order_before_its_successor(void **
     }
     assert_int_equal(toy.heard_count, 1);
     assert_int_equal(toy.heard[0].sender, 3);
+    assert_true(marks_has(&toy.world->marks, MARK_LINK_STREAM_ABANDONED));
     close_clean(&toy);
 }
 
@@ -517,6 +521,25 @@ static void a_service_may_push_until_the_connection_is_gone(void **state)
     close_clean(&toy);
 }
 
+static void a_message_behind_the_deadline_of_its_stream_ends_it(void **state)
+{
+    (void)state;
+    struct toy toy;
+    open_default(&toy);
+    toy_open_stream_for(&toy, 1, OPENER, STREAM, 2 * LEG);
+    (void)toy_feed(&toy, 1, 1, STREAM, 1);
+    toy_run(&toy);
+    assert_int_equal(toy.heard_count, 1);
+    assert_false(marks_has(&toy.world->marks, MARK_LINK_STREAM_DEADLINE));
+    (void)toy_feed(&toy, 1, 2, STREAM, 2);
+    toy_run(&toy);
+    assert_int_equal(toy.state->total, 1);
+    expect_end(&toy.heard[1], PORT_OUTCOME_UNKNOWN, PORT_DEADLINE_EXCEEDED);
+    assert_int_equal(toy.heard[1].time, 2 * LEG);
+    assert_true(marks_has(&toy.world->marks, MARK_LINK_STREAM_DEADLINE));
+    close_clean(&toy);
+}
+
 /* --- determinism ------------------------------------------------------------------------------- */
 
 static void reopen(struct toy *toy, const struct link_answer *answer)
@@ -584,4 +607,5 @@ TEST_MAIN(link_stream,
           TEST(a_paused_process_hears_no_stream_and_its_death_unsends),
           TEST(heal_ends_a_pause_of_a_stream),
           TEST(a_service_may_push_until_the_connection_is_gone),
+          TEST(a_message_behind_the_deadline_of_its_stream_ends_it),
           TEST(one_seed_gives_one_trace_and_leaves_nothing_behind))

@@ -336,7 +336,15 @@ stream_envelope(uint64_t request, uint64_t stream, enum port_envelope_kind kind)
 
 void toy_open_stream(struct toy *toy, uint32_t sender, uint64_t request, uint64_t stream)
 {
-    (void)toy_send(toy, sender, stream_envelope(request, stream, PORT_OPEN));
+    toy_open_stream_for(toy, sender, request, stream, TIME_NEVER);
+}
+
+void toy_open_stream_for(
+    struct toy *toy, uint32_t sender, uint64_t request, uint64_t stream, nanos deadline)
+{
+    struct port_envelope envelope = stream_envelope(request, stream, PORT_OPEN);
+    envelope.deadline = deadline;
+    (void)toy_send(toy, sender, envelope);
 }
 
 uint32_t

@@ -126,8 +126,10 @@ toy_add(struct toy *toy, uint32_t sender, uint64_t request, uint64_t amount, nan
 uint32_t
 toy_add_by(struct toy *toy, uint32_t sender, uint64_t request, uint64_t amount, nanos instant);
 
-/* Streams. */
+/* Streams, without a deadline or with a relative one. */
 void toy_open_stream(struct toy *toy, uint32_t sender, uint64_t request, uint64_t stream);
+void toy_open_stream_for(
+    struct toy *toy, uint32_t sender, uint64_t request, uint64_t stream, nanos deadline);
 uint32_t
 toy_feed(struct toy *toy, uint32_t sender, uint64_t request, uint64_t stream, uint64_t amount);
 void toy_half_close(struct toy *toy, uint32_t sender, uint64_t request, uint64_t stream);

@@ -55,14 +55,14 @@ static void apply_later(struct link *link, struct link_call *call)
     call->effect_event =
         link_schedule(link, instant, link_model_node(link, call), LINK_EFFECT, call->self);
     link_call_delay(link, call);
-    COVER(link->world, "link.applied_later");
+    COVER(link->world, LINK_APPLIED_LATER);
 }
 
 /* A client drops a request whose absolute deadline has passed: it never leaves, for certain. */
 static void expire(struct link *link, struct link_call *call)
 {
     link_note_wire(link, call, WIRE_EXPIRED);
-    COVER(link->world, "link.expired");
+    COVER(link->world, LINK_EXPIRED);
     link_call_settle(link, call);
     link_reply_status(PORT_DOMAIN_CLIENT, PORT_DEADLINE_EXCEEDED, PORT_OUTCOME_ERROR, &call->reply);
     if (call->waits) {
@@ -80,12 +80,12 @@ static void depart(struct link *link, struct link_call *call)
     }
     switch ((enum fate_action)call->fate.action) {
     case FATE_REQUEST_LOST:
-        COVER(link->world, "link.request_lost");
+        COVER(link->world, LINK_REQUEST_LOST);
         lose_until_deadline(link, call);
         link_call_settle(link, call);
         break;
     case FATE_ANSWER_LOST:
-        COVER(link->world, "link.answer_lost");
+        COVER(link->world, LINK_ANSWER_LOST);
         lose_until_deadline(link, call);
         send_out(link, call);
         break;
@@ -167,13 +167,13 @@ static void arrive(struct link *link, struct link_call *call)
     const nanos finish = server_take(service, count, now, link->options.service_time);
     call->effect_event = SCHED_NONE;
     if (finish - now > link->options.service_time) {
-        COVER(link->world, "link.waits_for_a_server");
+        COVER(link->world, LINK_WAITS_FOR_A_SERVER);
     }
     if (finish >= call->deadline && call->answer_event == SCHED_NONE) {
         give_up_at_deadline(link, call);
     }
     if (finish > link_late_bound(link, call, call->deadline)) {
-        COVER(link->world, "link.waited_in_vain");
+        COVER(link->world, LINK_WAITED_IN_VAIN);
         link_call_settle(link, call);
         link_call_release(link, call);
         return;
@@ -191,7 +191,7 @@ static void answer_after(struct link *link, struct link_call *call, bool has_rep
         call->answer_event = link_schedule(link, due, call->node, LINK_ANSWER, call->self);
         return;
     }
-    COVER(link->world, "link.answer_too_late");
+    COVER(link->world, LINK_ANSWER_TOO_LATE);
     link_reply_free(link, &call->reply);
     give_up_at_deadline(link, call);
 }
@@ -210,7 +210,7 @@ static void take_effect(struct link *link, struct link_call *call)
         link_call_handle(link, call, &replies);
         has_reply = replies.count > 0;
         if (action == FATE_AMBIGUOUS) {
-            COVER(link->world, "link.ambiguous");
+            COVER(link->world, LINK_AMBIGUOUS);
             link_reply_fate(&call->fate, PORT_ANSWER, &call->reply);
             has_reply = true;
         } else if (has_reply && wants_answer) {
@@ -238,7 +238,7 @@ static void take_effect(struct link *link, struct link_call *call)
 static void repeat_effect(struct link *link, struct link_call *call)
 {
     struct model_replies replies;
-    COVER(link->world, "link.duplicated");
+    COVER(link->world, LINK_DUPLICATED);
     link_call_handle(link, call, &replies);
     link_call_settle(link, call);
     link_call_release(link, call);

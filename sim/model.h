@@ -114,6 +114,8 @@ struct model_type {
     size_t fate_count;
     const struct clause *clauses;
     size_t clause_count;
+    const struct mark *marks;
+    size_t mark_count;
     const struct sink_option *options;
     size_t option_count;
     const char *const *readers; /* reader class names, NULL-terminated; index is the class */

@@ -105,41 +105,21 @@ void judge_heal(struct judge *judge)
     }
 }
 
-/* What the marks of oracles stand for; counted once per run. */
+/* What the marks of oracles stand for. */
 static void mark(struct judge *judge)
 {
     struct world *world = judge->world;
     const uint32_t saw = judge->ledger->saw;
-    if ((saw & SAW_COVERED) != 0) {
-        COVER(world, "judge_record_covered");
-    }
-    if ((saw & SAW_RESTORE) != 0) {
-        COVER(world, "judge_restore");
-    }
-    if ((saw & SAW_ROLLED_BACK) != 0) {
-        COVER(world, "judge_rolled_back");
-    }
-    if ((saw & SAW_ENVELOPE_RESTORED) != 0) {
-        COVER(world, "judge_envelope_restored");
-    }
-    if ((saw & SAW_FAILED_RECORD) != 0) {
-        COVER(world, "judge_record_failed");
-    }
-    if ((saw & SAW_DEAD_LETTER) != 0) {
-        COVER(world, "judge_dead_letter");
-    }
-    if ((saw & SAW_EFFECT) != 0) {
-        COVER(world, "judge_effect");
-    }
-    if ((saw & SAW_SENT_ENVELOPE) != 0) {
-        COVER(world, "judge_envelope_sent");
-    }
-    if ((saw & SAW_BARRIER) != 0) {
-        COVER(world, "judge_barrier");
-    }
-    if ((saw & SAW_HEAL) != 0) {
-        COVER(world, "judge_heal");
-    }
+    SOMETIMES(world, JUDGE_RECORD_COVERED, (saw & SAW_COVERED) != 0);
+    SOMETIMES(world, JUDGE_RESTORE, (saw & SAW_RESTORE) != 0);
+    SOMETIMES(world, JUDGE_ROLLED_BACK, (saw & SAW_ROLLED_BACK) != 0);
+    SOMETIMES(world, JUDGE_ENVELOPE_RESTORED, (saw & SAW_ENVELOPE_RESTORED) != 0);
+    SOMETIMES(world, JUDGE_RECORD_FAILED, (saw & SAW_FAILED_RECORD) != 0);
+    SOMETIMES(world, JUDGE_DEAD_LETTER, (saw & SAW_DEAD_LETTER) != 0);
+    SOMETIMES(world, JUDGE_EFFECT, (saw & SAW_EFFECT) != 0);
+    SOMETIMES(world, JUDGE_ENVELOPE_SENT, (saw & SAW_SENT_ENVELOPE) != 0);
+    SOMETIMES(world, JUDGE_BARRIER, (saw & SAW_BARRIER) != 0);
+    SOMETIMES(world, JUDGE_HEAL, (saw & SAW_HEAL) != 0);
 }
 
 void judge_end(struct judge *judge, enum run_end end)

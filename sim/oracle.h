@@ -95,7 +95,7 @@ struct oracle_type {
     const char *name;           /* "exactly-once-write" */
     const char *sentence;       /* what must hold */
     const char *const *mutants; /* that must trip it; NULL-terminated */
-    const char *const *marks;   /* COVER marks that its ok needs; NULL-terminated */
+    const uint16_t *marks;      /* that its ok needs; ended by MARK_NONE */
     uint64_t kinds;             /* bit per journal_kind it wants */
     bool wants_nothing; /* a run in which nothing happens is what it asks for, not vacuous */
     size_t state_size;

@@ -118,7 +118,7 @@ static void at_end(void *state, struct judge *judge)
 }
 
 static const char *const mutants[] = {"m-ct-06", "m-ct-08", "m-ct-18", NULL};
-static const char *const marks[] = {"judge_record_covered", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_RECORD_COVERED, MARK_NONE};
 
 const struct oracle_type oracle_accounting = {
     .name = "accounting",

@@ -65,7 +65,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-cs-01", NULL};
-static const char *const marks[] = {"judge_effect", "judge_record_covered", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_EFFECT, MARK_JUDGE_RECORD_COVERED, MARK_NONE};
 
 const struct oracle_type oracle_atomic_visibility = {
     .name = "atomic-visibility",

@@ -99,7 +99,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-cs-17", NULL};
-static const char *const marks[] = {NULL};
+static const uint16_t marks[] = {MARK_NONE};
 
 const struct oracle_type oracle_attempt_fenced = {
     .name = "attempt-fenced",

@@ -60,7 +60,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-ct-01", NULL};
-static const char *const marks[] = {"judge_record_covered", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_RECORD_COVERED, MARK_NONE};
 
 const struct oracle_type oracle_checkpoint_durable = {
     .name = "checkpoint-durable",

@@ -26,7 +26,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-cs-17", "m-ct-15", "m-ct-16", NULL};
-static const char *const marks[] = {NULL};
+static const uint16_t marks[] = {MARK_NONE};
 
 const struct oracle_type oracle_contract = {
     .name = "contract",

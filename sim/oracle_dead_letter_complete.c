@@ -42,7 +42,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-ct-11", NULL};
-static const char *const marks[] = {"judge_dead_letter", "judge_record_failed", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_DEAD_LETTER, MARK_JUDGE_RECORD_FAILED, MARK_NONE};
 
 const struct oracle_type oracle_dead_letter_complete = {
     .name = "dead-letter-complete",

@@ -22,7 +22,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-cs-03", "m-cs-04", "m-ct-02", "m-ct-05", NULL};
-static const char *const marks[] = {"judge_effect", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_EFFECT, MARK_NONE};
 
 const struct oracle_type oracle_effectively_once = {
     .name = "effectively-once",

@@ -129,7 +129,7 @@ static void at_end(void *state, struct judge *judge)
 
 static const char *const mutants[] = {
     "m-cs-03", "m-cs-08", "m-cs-10", "m-cs-11", "m-cs-14", "m-cs-28", NULL};
-static const char *const marks[] = {"judge_effect", "judge_restore", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_EFFECT, MARK_JUDGE_RESTORE, MARK_NONE};
 
 const struct oracle_type oracle_end_to_end = {
     .name = "end-to-end",

@@ -47,7 +47,8 @@ static void at_end(void *state, struct judge *judge)
 
 static const char *const mutants[] = {
     "m-cs-01", "m-cs-03", "m-cs-04", "m-cs-06", "m-cs-07", "m-cs-17", "m-cs-21", "m-cs-28", NULL};
-static const char *const marks[] = {"judge_effect", "judge_record_covered", "judge_restore", NULL};
+static const uint16_t marks[] = {
+    MARK_JUDGE_EFFECT, MARK_JUDGE_RECORD_COVERED, MARK_JUDGE_RESTORE, MARK_NONE};
 
 const struct oracle_type oracle_exactly_once_write = {
     .name = "exactly-once-write",

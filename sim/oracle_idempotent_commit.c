@@ -57,7 +57,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-cs-04", "m-cs-06", NULL};
-static const char *const marks[] = {"judge_effect", "judge_envelope_sent", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_EFFECT, MARK_JUDGE_ENVELOPE_SENT, MARK_NONE};
 
 const struct oracle_type oracle_idempotent_commit = {
     .name = "idempotent-commit",

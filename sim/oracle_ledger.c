@@ -614,7 +614,6 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
     case HOST_HALF_FAILED:
     case HOST_ZOMBIE:
     case HOST_ZOMBIE_ENDED:
-    case HOST_PHASE:
     case WORLD_EXPIRED:
     case WORLD_CHANGED:
     case WORLD_REFUSED:

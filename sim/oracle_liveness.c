@@ -119,7 +119,7 @@ static void at_end(void *state, struct judge *judge)
 
 static const char *const mutants[] = {
     "m-cs-13", "m-cs-18", "m-cs-24", "m-cs-27", "m-ct-03", "m-ct-14", NULL};
-static const char *const marks[] = {"judge_heal", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_HEAL, MARK_NONE};
 
 const struct oracle_type oracle_liveness = {
     .name = "liveness",

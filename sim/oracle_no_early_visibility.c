@@ -61,7 +61,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-cs-01", NULL};
-static const char *const marks[] = {"judge_effect", "judge_restore", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_EFFECT, MARK_JUDGE_RESTORE, MARK_NONE};
 
 const struct oracle_type oracle_no_early_visibility = {
     .name = "no-early-visibility",

@@ -96,7 +96,7 @@ static void at_end(void *state, struct judge *judge)
 }
 
 static const char *const mutants[] = {"m-ct-15", NULL};
-static const char *const marks[] = {NULL};
+static const uint16_t marks[] = {MARK_NONE};
 
 const struct oracle_type oracle_no_leak = {
     .name = "no-leak",

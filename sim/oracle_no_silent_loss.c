@@ -31,7 +31,7 @@ static void at_end(void *state, struct judge *judge)
 }
 
 static const char *const mutants[] = {"m-cs-08", "m-cs-10", "m-cs-11", "m-cs-14", "m-cs-29", NULL};
-static const char *const marks[] = {"judge_record_covered", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_RECORD_COVERED, MARK_NONE};
 
 const struct oracle_type oracle_no_silent_loss = {
     .name = "no-silent-loss",

@@ -73,7 +73,8 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-en-02", "m-en-07", NULL};
-static const char *const marks[] = {"judge_record_covered", "judge_envelope_restored", NULL};
+static const uint16_t marks[] = {
+    MARK_JUDGE_RECORD_COVERED, MARK_JUDGE_ENVELOPE_RESTORED, MARK_NONE};
 
 const struct oracle_type oracle_one_cut = {
     .name = "one-cut",

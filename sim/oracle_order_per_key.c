@@ -90,7 +90,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-ct-01", "m-ct-09", NULL};
-static const char *const marks[] = {"judge_effect", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_EFFECT, MARK_NONE};
 
 const struct oracle_type oracle_order_per_key = {
     .name = "order-per-key",

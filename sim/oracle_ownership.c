@@ -102,7 +102,7 @@ static void at_end(void *state, struct judge *judge)
 }
 
 static const char *const mutants[] = {"m-cs-21", NULL};
-static const char *const marks[] = {"judge_envelope_restored", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_ENVELOPE_RESTORED, MARK_NONE};
 
 const struct oracle_type oracle_ownership = {
     .name = "ownership",

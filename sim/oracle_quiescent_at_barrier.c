@@ -43,7 +43,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-ct-11", NULL};
-static const char *const marks[] = {"judge_barrier", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_BARRIER, MARK_NONE};
 
 const struct oracle_type oracle_quiescent_at_barrier = {
     .name = "quiescent-at-barrier",

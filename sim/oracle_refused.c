@@ -63,7 +63,7 @@ static void at_end(void *state, struct judge *judge)
 }
 
 static const char *const mutants[] = {"m-cs-25", "m-cs-26", "m-cs-01", NULL};
-static const char *const marks[] = {NULL};
+static const uint16_t marks[] = {MARK_NONE};
 
 const struct oracle_type oracle_refused = {
     .name = "refused",

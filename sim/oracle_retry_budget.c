@@ -164,7 +164,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-ct-14", NULL};
-static const char *const marks[] = {NULL};
+static const uint16_t marks[] = {MARK_NONE};
 
 const struct oracle_type oracle_retry_budget = {
     .name = "retry-budget",

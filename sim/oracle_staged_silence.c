@@ -43,7 +43,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 }
 
 static const char *const mutants[] = {"m-cs-01", "m-cs-03", NULL};
-static const char *const marks[] = {"judge_envelope_sent", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_ENVELOPE_SENT, MARK_NONE};
 
 const struct oracle_type oracle_staged_silence = {
     .name = "staged-silence",

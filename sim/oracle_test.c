@@ -51,12 +51,13 @@ static void count_end(void *state, struct judge *judge)
 }
 
 static const char *const no_names[] = {NULL};
+static const uint16_t no_marks[] = {MARK_NONE};
 
 static const struct oracle_type counting = {
     .name = "counting",
     .sentence = "counts",
     .mutants = no_names,
-    .marks = no_names,
+    .marks = no_marks,
     .kinds = KIND(HOST_RECORD) | KIND(HOST_CHECKPOINT_COMPLETED),
     .state_size = sizeof(struct counts),
     .init = count_init,
@@ -124,15 +125,16 @@ static const struct oracle_type saying = {
     .name = "saying",
     .sentence = "says",
     .mutants = no_names,
-    .marks = no_names,
-    .kinds = KIND(HOST_PHASE),
+    .marks = no_marks,
+    .kinds = KIND(HOST_RECORD_GONE),
     .on_entry = say,
 };
 
 static uint32_t ask(struct kit *kit, enum verdict verdict, uint64_t subject)
 {
     return kit_note(
-        kit, (struct journal_entry){.kind = HOST_PHASE, .code = (uint8_t)verdict, .a = subject});
+        kit,
+        (struct journal_entry){.kind = HOST_RECORD_GONE, .code = (uint8_t)verdict, .a = subject});
 }
 
 static void the_first_violation_stays(void **state)
@@ -194,7 +196,7 @@ static const struct oracle_type wordy = {
     .name = "wordy",
     .sentence = "says much",
     .mutants = no_names,
-    .marks = no_names,
+    .marks = no_marks,
     .at_end = say_much,
 };
 
@@ -232,23 +234,23 @@ static void each_oracle_has_its_own_finding(void **state)
 
 /* --- marks ------------------------------------------------------------------------------------- */
 
-static const char *const all_marks[] = {
-    "judge_record_covered",
-    "judge_restore",
-    "judge_rolled_back",
-    "judge_envelope_restored",
-    "judge_record_failed",
-    "judge_dead_letter",
-    "judge_effect",
-    "judge_envelope_sent",
-    "judge_barrier",
-    "judge_heal",
+static const uint16_t all_marks[] = {
+    MARK_JUDGE_RECORD_COVERED,
+    MARK_JUDGE_RESTORE,
+    MARK_JUDGE_ROLLED_BACK,
+    MARK_JUDGE_ENVELOPE_RESTORED,
+    MARK_JUDGE_RECORD_FAILED,
+    MARK_JUDGE_DEAD_LETTER,
+    MARK_JUDGE_EFFECT,
+    MARK_JUDGE_ENVELOPE_SENT,
+    MARK_JUDGE_BARRIER,
+    MARK_JUDGE_HEAL,
 };
 
-static void expect_marks(uint32_t wanted)
+static void expect_marks(const struct kit *kit, uint32_t wanted)
 {
     for (uint32_t index = 0; index < ARRAY_COUNT(all_marks); index++) {
-        assert_int_equal(kit_is_marked(all_marks[index]), wanted >> index & 1);
+        assert_int_equal(kit_is_marked(kit, all_marks[index]), wanted >> index & 1);
     }
 }
 
@@ -292,7 +294,7 @@ static void marks_say_what_was_seen(void **state)
         struct kit kit;
         mark_most(&kit, what);
         const uint32_t covered = what == 1 ? 1 : 0;
-        expect_marks((uint32_t)1 << what | covered);
+        expect_marks(&kit, (uint32_t)1 << what | covered);
     }
 }
 

@@ -8,34 +8,15 @@ const lane kit_writer = LANE_WRITER << 11;
 const lane kit_committer = LANE_COMMITTER << 11;
 const lane kit_policy = LANE_POLICY << 11;
 
-/* The judge leaves marks with the world; nothing else of it is linked. */
-static const char *kit_marks[32];
-static uint32_t kit_mark_count;
-
-void world_cover(struct world *world, const char *name, size_t size)
+bool kit_is_marked(const struct kit *kit, uint32_t mark)
 {
-    (void)world;
-    CHECK(strlen(name) == size);
-    CHECK(kit_mark_count < ARRAY_COUNT(kit_marks));
-    kit_marks[kit_mark_count] = name;
-    kit_mark_count++;
-}
-
-bool kit_is_marked(const char *name)
-{
-    for (uint32_t index = 0; index < kit_mark_count; index++) {
-        if (strcmp(kit_marks[index], name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return marks_has(&kit->world.marks, mark);
 }
 
 void kit_init(struct kit *kit, const struct oracle_type *type)
 {
     memset(kit, 0, sizeof(*kit));
     memset(kit_memory, 0xa5, sizeof(kit_memory));
-    kit_mark_count = 0;
     arena_init(&kit->arena, kit_memory, sizeof(kit_memory), sizeof(kit_memory));
     for (uint32_t index = 0; index < KIT_RECORDS; index++) {
         kit->records[index].record.position = index;

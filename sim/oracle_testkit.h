@@ -81,7 +81,7 @@ enum verdict kit_end(struct kit *kit, enum run_end end);
 enum verdict kit_verdict(const struct kit *kit);
 const struct finding *kit_finding(const struct kit *kit);
 /* Whether the judge left this mark at the end. */
-bool kit_is_marked(const char *name);
+bool kit_is_marked(const struct kit *kit, uint32_t mark);
 /* The job stands in a terminal error. */
 enum verdict kit_fail(struct kit *kit, enum sink_reason reason);
 

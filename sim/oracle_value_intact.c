@@ -51,7 +51,7 @@ static void at_end(void *state, struct judge *judge)
 }
 
 static const char *const mutants[] = {"m-cs-28", "m-ct-17", NULL};
-static const char *const marks[] = {"judge_effect", NULL};
+static const uint16_t marks[] = {MARK_JUDGE_EFFECT, MARK_NONE};
 
 const struct oracle_type oracle_value_intact = {
     .name = "value-intact",

@@ -3,6 +3,7 @@
 #define SIM_RESULT_H
 
 #include "sim/choice.h"
+#include "sim/mark.h"
 #include "sim/oracle.h"
 
 #define RESULT_TAPE_MAX 256
@@ -40,6 +41,7 @@ struct result {
     struct tape tape; /* entries points into tape_entries; count may be cut */
     bool tape_cut;
     struct choice_alignment alignment;
+    struct marks marks;                /* what it reached */
     char message[ORACLE_MESSAGE_SIZE]; /* refusal or limit */
 };
 

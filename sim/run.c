@@ -407,6 +407,8 @@ static void fill_result(struct run *run, enum run_end end, struct result *result
     }
     copy_findings(&run->judge, result);
     copy_tape(&run->choice, result);
+    result->marks = run->world.marks;
+    memcpy(result->marks.moments, run->fault.moments, sizeof(result->marks.moments));
     result->digest = digest_of(run);
     result->verdict = (uint8_t)verdict_of(run, result);
 }
@@ -433,6 +435,7 @@ static bool is_refused(const struct run_config *config, struct result *result)
     size_t size = writer.size < sizeof(text) - 1 ? writer.size : sizeof(text) - 1;
     memset(result, 0, offsetof(struct result, findings));
     result->tape_cut = false;
+    result->marks = (struct marks){0};
     result->alignment = (struct choice_alignment){0};
     memcpy(result->message, text, size);
     result->message[size] = '\0';

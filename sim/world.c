@@ -19,13 +19,6 @@ struct world_resources {
     uint32_t capacity; /* of names, a power of two; the index has twice as many places */
 };
 
-struct world_marks {
-    struct world_mark *marks;
-    uint32_t *index; /* place of the mark + 1, 0 empty */
-    uint32_t count;
-    uint32_t capacity;
-};
-
 void world_init(struct world *world,
                 struct arena *arena,
                 struct choice *choice,
@@ -42,7 +35,6 @@ void world_init(struct world *world,
         .trace = trace,
         .fault = fault,
         .resources = arena_take_zeroed(arena, sizeof(struct world_resources)),
-        .marks = arena_take_zeroed(arena, sizeof(struct world_marks)),
     };
     const uint32_t run_node = world_add_node(world, lane_make(LANE_RUN, 0));
     CHECK(run_node == 0);
@@ -180,66 +172,4 @@ struct bytes world_resource_name(const struct world *world, uint32_t resource)
     CHECK(resource > 0);
     CHECK(resource <= world->resources->count);
     return world->resources->names[resource - 1].name;
-}
-
-/* --- marks ------------------------------------------------------------------------------------- */
-
-static struct world_mark *mark_find(const struct world_marks *marks, uint64_t hash)
-{
-    if (marks->count == 0) {
-        return NULL;
-    }
-    uint32_t place = first_place(hash, marks->capacity);
-    while (marks->index[place] != 0) {
-        struct world_mark *mark = &marks->marks[marks->index[place] - 1];
-        if (mark->hash == hash) {
-            return mark;
-        }
-        place = next_place(place, marks->capacity);
-    }
-    return NULL;
-}
-
-static void marks_grow(struct world_marks *marks, struct arena *arena)
-{
-    marks->marks =
-        grow_table(arena, marks->marks, &marks->index, &marks->capacity, sizeof(*marks->marks));
-    for (uint32_t i = 0; i < marks->count; i++) {
-        index_add(marks->index, marks->capacity, marks->marks[i].hash, i + 1);
-    }
-}
-
-void world_cover(struct world *world, const char *name, size_t size)
-{
-    struct world_marks *marks = world->marks;
-    const uint64_t hash = digest_bytes((struct bytes){(const uint8_t *)name, size});
-    struct world_mark *mark = mark_find(marks, hash);
-    if (mark != NULL) {
-        mark->count++;
-        return;
-    }
-    if (marks->count == marks->capacity) {
-        marks_grow(marks, world->arena);
-    }
-    marks->marks[marks->count] =
-        (struct world_mark){.hash = hash, .name = name, .size = size, .count = 1};
-    marks->count++;
-    index_add(marks->index, marks->capacity, hash, marks->count);
-}
-
-uint32_t world_mark_count(const struct world *world)
-{
-    return world->marks->count;
-}
-
-const struct world_mark *world_mark_at(const struct world *world, uint32_t index)
-{
-    CHECK(index < world->marks->count);
-    return &world->marks->marks[index];
-}
-
-uint64_t world_mark_reached(const struct world *world, uint64_t hash)
-{
-    const struct world_mark *mark = mark_find(world->marks, hash);
-    return mark == NULL ? 0 : mark->count;
 }

@@ -8,6 +8,7 @@
 #include "sim/clock.h"
 #include "sim/fault.h"
 #include "sim/journal.h"
+#include "sim/mark.h"
 #include "sim/sched.h"
 #include "sim/trace.h"
 #include "sinks/port/port.h"
@@ -55,7 +56,7 @@ struct world {
     world_identify *identify;
     void *identify_context;
     struct world_resources *resources; /* private: interned names */
-    struct world_marks *marks;         /* private: COVER marks reached, by name hash */
+    struct marks marks;                /* read: what the run reached */
 };
 
 /* Prepare a world over parts that the run has initialised. */
@@ -96,22 +97,9 @@ uint32_t world_resource(struct world *world, struct bytes name);
 uint32_t world_resource_count(const struct world *world);
 struct bytes world_resource_name(const struct world *world, uint32_t resource);
 
-/* Marks that some scenario must reach (STYLE 34): counted in the world by a name hash, reported by
- * run; the catalogue is made from the sources by a test. */
-#define COVER(world, name) world_cover((world), (name), sizeof(name) - 1)
-void world_cover(struct world *world, const char *name, size_t size);
-
-/* A mark that was reached. Marks stand in the order in which they were first reached. */
-struct world_mark {
-    uint64_t hash;    /* digest_bytes of the name */
-    const char *name; /* of size bytes; the literal of the COVER */
-    size_t size;
-    uint64_t count;
-};
-uint32_t world_mark_count(const struct world *world);
-const struct world_mark *world_mark_at(const struct world *world, uint32_t index);
-
-/* How often a mark was reached, by the hash of its name. */
-uint64_t world_mark_reached(const struct world *world, uint64_t hash);
+/* Marks that some scenario, or the unit test that the catalogue names, must reach (STYLE 34): the
+ * branch was taken; something was the case. id is that of a marks.def, without MARK_. */
+#define COVER(world, id)                marks_set_if(&(world)->marks, MARK_##id, true)
+#define SOMETIMES(world, id, condition) marks_set_if(&(world)->marks, MARK_##id, (condition))
 
 #endif

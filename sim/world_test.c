@@ -155,46 +155,24 @@ static void many_resources_keep_their_numbers(void **state)
     }
 }
 
-static void marks_are_counted_in_order_of_their_first_reach(void **state)
+/* Goal: a mark is set where it is reached, stays, and is nobody else's. */
+static void a_mark_is_reached_once_and_for_all(void **state)
 {
     (void)state;
     struct kit kit;
     open_kit(&kit);
     struct world *world = &kit.world;
-    assert_int_equal(world_mark_count(world), 0);
-    assert_int_equal(world_mark_reached(world, 1), 0);
-    for (uint32_t i = 0; i < 3; i++) {
-        COVER(world, "test.second");
-        COVER(world, "test.third");
-        if (i == 2) {
-            COVER(world, "test.first");
-        }
+    for (uint32_t id = 0; id < MARK_MAX; id++) {
+        assert_false(marks_has(&world->marks, id));
     }
-    assert_int_equal(world_mark_count(world), 3);
-    assert_string_equal(world_mark_at(world, 0)->name, "test.second");
-    assert_int_equal(world_mark_at(world, 0)->count, 3);
-    assert_string_equal(world_mark_at(world, 2)->name, "test.first");
-    assert_int_equal(world_mark_reached(world, digest_bytes(BYTES_LITERAL("test.third"))), 3);
-    assert_int_equal(world_mark_reached(world, digest_bytes(BYTES_LITERAL("test.fourth"))), 0);
-    expect_check_failure((void)world_mark_at(world, 3));
-}
-
-static void many_marks_are_kept_apart(void **state)
-{
-    (void)state;
-    struct kit kit;
-    open_kit(&kit);
-    static char names[200][4];
-    for (uint32_t round = 0; round < 3; round++) {
-        for (uint32_t i = 0; i < ARRAY_COUNT(names); i++) {
-            names[i][0] = (char)('a' + i % 20);
-            names[i][1] = (char)('a' + i / 20);
-            world_cover(&kit.world, names[i], 2);
-        }
+    for (uint32_t round = 0; round < 2; round++) {
+        COVER(world, LINK_PAUSED);
+        SOMETIMES(world, JUDGE_HEAL, round == 0);
+        SOMETIMES(world, JUDGE_EFFECT, false);
     }
-    assert_int_equal(world_mark_count(&kit.world), ARRAY_COUNT(names));
-    for (uint32_t i = 0; i < ARRAY_COUNT(names); i++) {
-        assert_int_equal(world_mark_at(&kit.world, i)->count, 3);
+    for (uint32_t id = 0; id < MARK_MAX; id++) {
+        assert_int_equal(marks_has(&world->marks, id),
+                         id == MARK_LINK_PAUSED || id == MARK_JUDGE_HEAL);
     }
 }
 
@@ -287,8 +265,7 @@ TEST_MAIN(world,
           TEST(every_field_of_a_note_counts_in_the_trace),
           TEST(equal_bytes_are_one_resource_and_numbers_count_from_1),
           TEST(many_resources_keep_their_numbers),
-          TEST(marks_are_counted_in_order_of_their_first_reach),
-          TEST(many_marks_are_kept_apart),
+          TEST(a_mark_is_reached_once_and_for_all),
           TEST(an_effect_names_service_request_record_and_value),
           TEST(a_model_event_is_dispatched_to_its_node),
           TEST(replies_are_appended_up_to_the_limit))

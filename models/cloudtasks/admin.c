@@ -148,7 +148,7 @@ void cloudtasks_admin_created(struct cloudtasks *state, struct queue *queue)
         return;
     }
     state->admin = ADMIN_NONE;
-    COVER(state->env.world, "cloudtasks.admin_acted");
+    COVER(state->env.world, CLOUDTASKS_ADMIN_ACTED);
     if (what == ADMIN_PAUSE_LATER) {
         pause_from_outside(state, queue, false);
     } else if (what == ADMIN_PURGE_FIRST || what == ADMIN_PURGE_FOURTH) {
@@ -169,7 +169,7 @@ void cloudtasks_admin_verified(struct cloudtasks *state, struct queue *queue)
 {
     if (state->admin == ADMIN_SHORTEN_VERIFIED) {
         state->admin = ADMIN_NONE;
-        COVER(state->env.world, "cloudtasks.changed_after_verification");
+        COVER(state->env.world, CLOUDTASKS_CHANGED_AFTER_VERIFICATION);
         shorten_ttl(state, queue);
     }
 }

@@ -149,7 +149,7 @@ enum port_code cloudtasks_batch(struct cloudtasks *state,
     }
     const struct batch *known = has_id ? batch_find(state, asked->request_id) : NULL;
     if (known != NULL) {
-        COVER(state->env.world, "cloudtasks.batch_repeated");
+        COVER(state->env.world, CLOUDTASKS_BATCH_REPEATED);
         *answer = known->answer;
         return known->code;
     }

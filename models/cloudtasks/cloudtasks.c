@@ -149,7 +149,7 @@ static bool size_is_valid(struct cloudtasks *state, const struct cloudtasks_task
 static enum port_code
 answer_live(struct cloudtasks *state, const struct task *task, const struct model_request *request)
 {
-    COVER(state->env.world, "cloudtasks.name_live");
+    COVER(state->env.world, CLOUDTASKS_NAME_LIVE);
     if (request->issued <= task->created_at &&
         cloudtasks_draw(state, SITE_DOUBLE_OK, CHOICE_ALL) == DOUBLE_OK_OK) {
         return PORT_OK;
@@ -514,6 +514,14 @@ static const struct clause clauses[] = {
 #undef CLAUSE
 };
 
+#define MARK(id, name, sentence, unit_test) {MARK_##id, name, sentence, unit_test},
+static const struct mark marks[] = {
+#include "models/cloudtasks/marks.def"
+};
+#undef MARK
+
+_Static_assert(MARK_CLOUDTASKS_END <= MARK_CLOUDTASKS_FIRST + MARK_MODEL_ROOM, "marks have room");
+
 const struct model_type cloudtasks_model = {
     .name = "cloudtasks",
     .sentence = "Cloud Tasks: queues, tasks with names that are remembered, and their handler",
@@ -524,6 +532,8 @@ const struct model_type cloudtasks_model = {
     .fate_count = ARRAY_COUNT(fates),
     .clauses = clauses,
     .clause_count = ARRAY_COUNT(clauses),
+    .marks = marks,
+    .mark_count = ARRAY_COUNT(marks),
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .readers = reader_names,

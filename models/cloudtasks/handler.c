@@ -75,7 +75,7 @@ static void hold(struct cloudtasks *state, struct task *task)
 {
     struct queue *queue = task->queue;
     task->state = TASK_HELD;
-    COVER(state->env.world, "cloudtasks.dispatch_held");
+    COVER(state->env.world, CLOUDTASKS_DISPATCH_HELD);
     if (queue->age_timer == SCHED_NONE) {
         const nanos due = nanos_add(task->created_at, queue->task_ttl);
         const nanos now = cloudtasks_now(state);
@@ -200,7 +200,7 @@ static bool is_exhausted(const struct cloudtasks *state, const struct task *task
 
 static void give_up(struct cloudtasks *state, struct task *task)
 {
-    COVER(state->env.world, "cloudtasks.attempts_exhausted");
+    COVER(state->env.world, CLOUDTASKS_ATTEMPTS_EXHAUSTED);
     cloudtasks_task_remove(state, task, CAUSE_EXHAUSTED, NULL);
 }
 
@@ -221,7 +221,7 @@ static void fail(struct cloudtasks *state, struct task *task, nanos latency)
 static void throttle(struct cloudtasks *state, struct queue *queue)
 {
     queue->throttled_until = nanos_add(cloudtasks_now(state), THROTTLED_FOR);
-    COVER(state->env.world, "cloudtasks.throttled");
+    COVER(state->env.world, CLOUDTASKS_THROTTLED);
 }
 
 /* The first attempt goes as drawn. */
@@ -357,7 +357,7 @@ void cloudtasks_dispatch_event(struct cloudtasks *state, uint8_t what, struct ta
     } else {
         CHECK(what == EVENT_DUPLICATE);
         CHECK(!task_is_live(task));
-        COVER(state->env.world, "cloudtasks.dispatched_twice");
+        COVER(state->env.world, CLOUDTASKS_DISPATCHED_TWICE);
         run_handler(state, task);
     }
 }

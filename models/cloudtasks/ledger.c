@@ -60,6 +60,6 @@ void cloudtasks_ledger_handled(struct cloudtasks *state, struct task *task)
     if (is_new) {
         cloudtasks_task_visible(state, task, CLOUDTASKS_READER_HANDLER_LEDGER, NULL);
     } else {
-        COVER(state->env.world, "cloudtasks.handler_knew");
+        COVER(state->env.world, CLOUDTASKS_HANDLER_KNEW);
     }
 }

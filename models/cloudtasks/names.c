@@ -193,7 +193,7 @@ static void release(struct cloudtasks *state, struct task *task, enum cloudtasks
 {
     CHECK(task->state == TASK_REMEMBERED);
     task->state = TASK_ABSENT;
-    COVER(state->env.world, "cloudtasks.name_released");
+    COVER(state->env.world, CLOUDTASKS_NAME_RELEASED);
     cloudtasks_note(state,
                     &(struct model_effect){.kind = WORLD_EXPIRED,
                                            .code = (uint8_t)cause,
@@ -212,7 +212,7 @@ bool cloudtasks_name_is_held(struct cloudtasks *state, struct task *task)
     }
     const nanos age = cloudtasks_now(state) - task->removed_at;
     if (age < protection_window(state, task, age)) {
-        COVER(state->env.world, "cloudtasks.name_remembered");
+        COVER(state->env.world, CLOUDTASKS_NAME_REMEMBERED);
         return true;
     }
     release(state, task, CAUSE_TOMBSTONE_RELEASED);

@@ -97,12 +97,12 @@ struct queue *cloudtasks_queue_find(struct cloudtasks *state, struct bytes name)
 {
     struct queue *queue = queue_of_name(state, name);
     if (queue == NULL || !queue->exists) {
-        COVER(state->env.world, "cloudtasks.queue_missing");
+        COVER(state->env.world, CLOUDTASKS_QUEUE_MISSING);
         return NULL;
     }
     cloudtasks_queue_active(state, queue, cloudtasks_now(state));
     if (queue->waking) {
-        COVER(state->env.world, "cloudtasks.queue_waking");
+        COVER(state->env.world, CLOUDTASKS_QUEUE_WAKING);
         return NULL;
     }
     return queue;
@@ -161,7 +161,7 @@ void cloudtasks_queue_fall_asleep(struct cloudtasks *state, struct queue *queue)
 
 void cloudtasks_queue_idle(struct cloudtasks *state, struct queue *queue)
 {
-    COVER(state->env.world, "cloudtasks.queue_idle");
+    COVER(state->env.world, CLOUDTASKS_QUEUE_IDLE);
     if (queue->waking || queue->timer != SCHED_NONE) {
         return;
     }
@@ -422,7 +422,7 @@ static void recreate(struct cloudtasks *state, struct queue *queue, nanos delete
     if (!queue->exists && queue->deleted_at == deleted_at) {
         cloudtasks_queue_open(state, queue);
         cloudtasks_queue_note(state, queue, CAUSE_QUEUE_CREATED, NULL);
-        COVER(state->env.world, "cloudtasks.queue_recreated");
+        COVER(state->env.world, CLOUDTASKS_QUEUE_RECREATED);
     }
 }
 

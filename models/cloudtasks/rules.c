@@ -63,7 +63,7 @@ bool cloudtasks_rules_refuse(struct cloudtasks *state, const struct port_method 
         takes = quota_takes(state, QUOTA_RUNS, OPTION_QUOTA_RUNS) && takes;
     }
     if (!takes) {
-        COVER(state->env.world, "cloudtasks.quota_spent");
+        COVER(state->env.world, CLOUDTASKS_QUOTA_SPENT);
     }
     return !takes;
 }
@@ -124,7 +124,7 @@ enum port_code cloudtasks_rules_create(struct cloudtasks *state,
 {
     *after = name.size > 0 ? cloudtasks_option(state, OPTION_NAME_LATENCY) : 0;
     if (has_rule(state, RULE_RAMP) && !ramp_takes(state, queue)) {
-        COVER(state->env.world, "cloudtasks.ramp_too_steep");
+        COVER(state->env.world, CLOUDTASKS_RAMP_TOO_STEEP);
         return PORT_RESOURCE_EXHAUSTED;
     }
     return has_rule(state, RULE_SEQUENCE) && name.size > 0
@@ -141,7 +141,7 @@ nanos cloudtasks_rules_dispatch(struct cloudtasks *state, struct queue *queue, n
     const nanos space = NANOS_PER_S / cloudtasks_option(state, OPTION_DISPATCH_RATE);
     const nanos burst = nanos_mul(space, cloudtasks_option(state, OPTION_DISPATCH_BURST) - 1);
     if (queue->dispatch_next > nanos_add(now, burst)) {
-        COVER(state->env.world, "cloudtasks.rate_reached");
+        COVER(state->env.world, CLOUDTASKS_RATE_REACHED);
         return queue->dispatch_next - burst - now;
     }
     queue->dispatch_next =

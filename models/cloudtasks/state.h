@@ -3,6 +3,7 @@
 #define MODELS_CLOUDTASKS_STATE_H
 
 #include "models/cloudtasks/cloudtasks.h"
+#include "sim/mark.h"
 #include "sim/model.h"
 #include "sinks/base/list.h"
 #include "sinks/port/cloudtasks.h"
@@ -19,6 +20,15 @@ enum cloudtasks_site {
 #include "models/cloudtasks/sites.def"
 #undef SITE
 #undef FATE_SITE
+};
+
+enum cloudtasks_mark {
+    MARK_CLOUDTASKS_FIRST = MARK_SIM_ROOM,
+    MARK_CLOUDTASKS_BEFORE = MARK_CLOUDTASKS_FIRST - 1,
+#define MARK(id, name, sentence, unit_test) MARK_##id,
+#include "models/cloudtasks/marks.def"
+#undef MARK
+    MARK_CLOUDTASKS_END,
 };
 
 #define OUTCOME(constant, name, weight, kind, clause) constant

@@ -1,5 +1,6 @@
 #include "scenarios/cli/summary.h"
 
+#include "sim/mark.h"
 #include "sinks/base/digest.h"
 
 #include <assert.h>
@@ -17,15 +18,11 @@ void summary_marks_of(const struct run_config *config, struct summary_marks *mar
     marks->count = 0;
     for (uint32_t i = 0; i < config->oracle_count; i++) {
         const struct oracle_type *oracle = config->oracles[i];
-        if (oracle->marks == NULL) {
-            continue;
-        }
-        for (const char *const *mark = oracle->marks; *mark != NULL; mark++) {
+        for (const uint16_t *mark = oracle->marks; *mark != MARK_NONE; mark++) {
             CHECK(marks->count < SUMMARY_MARK_MAX);
             marks->items[marks->count++] = (struct summary_mark){
                 .oracle = oracle->name,
-                .mark = *mark,
-                .hash = digest_bytes(bytes_of_text(*mark)),
+                .mark = sim_mark(*mark),
             };
         }
     }
@@ -71,10 +68,8 @@ add_findings(struct summary *summary, uint64_t seed, uint64_t oracles, const str
     }
 }
 
-static void add_counted(struct summary *summary,
-                        const struct result *result,
-                        const struct summary_marks *marks,
-                        const struct world *world_or_null)
+static void
+add_counted(struct summary *summary, const struct result *result, const struct summary_marks *marks)
 {
     summary->counted++;
     summary->excused += result->inconclusive > 0 ? 1 : 0;
@@ -85,9 +80,8 @@ static void add_counted(struct summary *summary,
     for (uint32_t kind = 0; kind < FAULT_KIND_COUNT; kind++) {
         summary->kind_runs[kind] += result->kinds_fired >> kind & 1;
     }
-    for (uint32_t i = 0; i < marks->count && world_or_null != NULL; i++) {
-        summary->mark_runs[i] +=
-            world_mark_reached(world_or_null, marks->items[i].hash) > 0 ? 1 : 0;
+    for (uint32_t i = 0; i < marks->count; i++) {
+        summary->mark_runs[i] += marks_has(&result->marks, marks->items[i].mark->id) ? 1 : 0;
     }
 }
 
@@ -119,8 +113,7 @@ static void count_limit(struct summary *summary, uint64_t seed, const char *mess
 uint64_t summary_add(struct summary *summary,
                      uint64_t seed,
                      const struct result *result,
-                     const struct summary_marks *marks,
-                     const struct world *world_or_null)
+                     const struct summary_marks *marks)
 {
     const uint64_t oracles = broken_oracles(result);
     summary->runs++;
@@ -130,10 +123,10 @@ uint64_t summary_add(struct summary *summary,
     case RUN_VIOLATION:
         summary->violating++;
         add_findings(summary, seed, oracles, result);
-        add_counted(summary, result, marks, world_or_null);
+        add_counted(summary, result, marks);
         break;
     case RUN_OK:
-        add_counted(summary, result, marks, world_or_null);
+        add_counted(summary, result, marks);
         break;
     case RUN_VACUOUS:
         summary->vacuous++;
@@ -433,7 +426,7 @@ static void judge_marks(struct judgement *judgement, struct report_run *run)
     for (uint32_t i = 0; i < names->count; i++) {
         marks[i] = (struct report_count){
             .name = text_format(
-                judgement->texts, "%s: %s", names->items[i].oracle, names->items[i].mark),
+                judgement->texts, "%s: %s", names->items[i].oracle, names->items[i].mark->name),
             .count = judgement->summary->mark_runs[i],
             .wanted = judgement->demand->is_claim && asks_for_coverage(judgement) &&
                               is_demanded(judgement->demand, names->items[i].oracle)

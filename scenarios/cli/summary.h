@@ -61,8 +61,7 @@ struct summary {
 /* A mark that an oracle's ok needs. */
 struct summary_mark {
     const char *oracle;
-    const char *mark;
-    uint64_t hash;
+    const struct mark *mark;
 };
 
 /* The marks that the oracles of a scenario name; the index is that of mark_runs. */
@@ -72,13 +71,11 @@ struct summary_marks {
 };
 void summary_marks_of(const struct run_config *config, struct summary_marks *marks);
 
-/* Add a run. world_or_null: what the run left, for its marks; NULL when it was refused. Returns the
- * bits of the oracles it broke. */
+/* Add a run. Returns the bits of the oracles it broke. */
 uint64_t summary_add(struct summary *summary,
                      uint64_t seed,
                      const struct result *result,
-                     const struct summary_marks *marks,
-                     const struct world *world_or_null);
+                     const struct summary_marks *marks);
 
 /* Add a run that took its process with it: oracle is SUMMARY_ORACLE_CRASH or _HANG. */
 void summary_add_lost(struct summary *summary, uint64_t seed, uint8_t oracle, const char *message);

@@ -46,7 +46,7 @@ static uint64_t add(struct bench *bench, uint64_t seed, enum run_verdict verdict
     bench->result.verdict = (uint8_t)verdict;
     bench->result.digest = seed * 3;
     bench->result.events = 10;
-    return summary_add(&bench->summary, seed, &bench->result, &bench->marks, NULL);
+    return summary_add(&bench->summary, seed, &bench->result, &bench->marks);
 }
 
 static void add_many(struct bench *bench, uint64_t count, enum run_verdict verdict)
@@ -141,7 +141,7 @@ static void a_claim_asks_for_its_budget_crashes_and_marks(void **state)
     bench->marks.count = 1;
     bench->marks.items[0] = (struct summary_mark){
         .oracle = oracle_types[0]->name,
-        .mark = "a_mark",
+        .mark = sim_mark(MARK_JUDGE_HEAL),
     };
     bench->result.kinds_fired = UINT64_C(1) << FAULT_CRASH;
     add_many(bench, 1000, RUN_OK);
@@ -165,7 +165,7 @@ static void a_mark_of_an_oracle_that_does_not_judge_is_not_asked_for(void **stat
     bench->marks.count = 1;
     bench->marks.items[0] = (struct summary_mark){
         .oracle = oracle_types[0]->name,
-        .mark = "a_mark",
+        .mark = sim_mark(MARK_JUDGE_HEAL),
     };
     add_many(bench, SPOT_CHECK_BELOW, RUN_OK);
     judge(bench);
@@ -288,8 +288,8 @@ static void parts_join_to_the_whole(void **state)
             result.finding_count = 1;
             result.findings[0].oracle = (uint8_t)(seed % 3);
         }
-        (void)summary_add(&bench->summary, seed, &result, &bench->marks, NULL);
-        (void)summary_add(&parts[(seed - 1) / 30], seed, &result, &bench->marks, NULL);
+        (void)summary_add(&bench->summary, seed, &result, &bench->marks);
+        (void)summary_add(&parts[(seed - 1) / 30], seed, &result, &bench->marks);
     }
     for (size_t i = 0; i < 3; i++) {
         summary_join(joined, &parts[i]);

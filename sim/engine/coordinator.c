@@ -347,6 +347,7 @@ static void note_covering(struct job *job, const struct stored_checkpoint *store
 static struct pending_checkpoint *abort_subsumed(struct job *job, uint32_t checkpoint)
 {
     while (job->pending[0].stored->number != checkpoint) {
+        COVER(job->world, ENGINE_CHECKPOINT_SUBSUMED);
         abort_pending(job, &job->pending[0], ABORT_CAUSE_SUBSUMED);
     }
     return &job->pending[0];
@@ -404,6 +405,7 @@ void coordinator_timeout(struct job *job, uint32_t checkpoint)
     if (pending != NULL) {
         pending->timeout = SCHED_NONE;
         if (!job->coordinator_dead) {
+            COVER(job->world, ENGINE_CHECKPOINT_TIMED_OUT);
             abort_pending(job, pending, ABORT_CAUSE_TIMEOUT);
         }
     }
@@ -421,6 +423,7 @@ static void jump_clock(struct job *job, struct listener listener)
     if (pick == 0) {
         return;
     }
+    COVER(job->world, ENGINE_CLOCK_JUMPED);
     *jumped = (int8_t)(*jumped + (pick == 1 ? 1 : -1));
     clock_jump(&job->world->nodes[listener.node].clock,
                world_now(job->world),
@@ -430,6 +433,7 @@ static void jump_clock(struct job *job, struct listener listener)
 void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpoint)
 {
     if (job->coordinator_dead) {
+        COVER(job->world, ENGINE_NOTICE_DIED);
         return; /* it died before it told (C9) */
     }
     const lane who = listener_of(job, number).who;

@@ -9,6 +9,7 @@
  *   barrier.c      barriers that do not wait for each other
  *   coordinator.c  checkpoints and notices
  *   restart.c      restarts that change the sink, bring no state, or find the source shorter
+ *   moment.c       what is going on when a fault fires
  *   savepoint.c    savepoints, stop-with-savepoint and how it fails
  */
 #ifndef SIM_ENGINE_ENGINE_H
@@ -56,8 +57,8 @@ struct half {
     uint32_t subtask;
     uint16_t attempt;
     lane lane;
-    uint8_t role;  /* enum half_role */
-    uint8_t phase; /* last tapped */
+    uint8_t role; /* enum half_role */
+    bool of_next_sink;
     bool opened;
     bool busy;
     bool close_due; /* CLOSE is on its way */
@@ -411,6 +412,9 @@ void savepoint_progress(struct job *job);          /* while stopping: FINISHED, 
 /* crash.c */
 bool crash_is_given_up(struct job *job, struct half *half); /* too silent to hear CLOSE */
 void crash_silent(struct job *job, uint32_t node); /* heartbeats of a paused process are missing */
+
+/* moment.c */
+uint32_t moment_now(void *job, lane who); /* a fault_moment */
 
 /* job.c */
 void job_fail(struct job *job, enum stop_cause cause, uint32_t reason);

@@ -62,6 +62,7 @@ struct half *half_create(struct job *job,
                                   .job = &job->config->facts,
                                   .subtask = subtask,
                                   .parallelism = job->subtasks};
+    half->of_next_sink = role != HALF_POLICY && restart_is_next_sink(job);
     register_half(job, half);
     half->state = arena_take_recycled(job->world->arena, type->state_size);
     memset(half->state, 0, type->state_size);
@@ -279,6 +280,7 @@ static void apply_commit(struct half *half, const struct sink_effect *effect)
         return;
     }
     if (is_orphan(half)) {
+        COVER(half->job->world, ENGINE_COMMIT_OF_THE_DEAD);
         return; /* its collection belongs to the replacement */
     }
     if (effect->u.signal.request >= committer->running_count) {
@@ -313,6 +315,14 @@ static void apply_fail(struct half *half, const struct sink_effect *effect)
               port_status_first(&effect->u.fail.status));
     if (!is_orphan(half)) {
         job_fail(half->job, STOP_CAUSE_SINK, effect->u.fail.reason);
+    }
+}
+
+/* A policy has no names for its phases, and a word has bits for 64 of a sink's. */
+static void mark_phase(struct half *half, uint16_t phase)
+{
+    if (half->role != HALF_POLICY && phase < 64) {
+        half->job->world->marks.phases[half->of_next_sink] |= UINT64_C(1) << phase;
     }
 }
 
@@ -386,7 +396,7 @@ static void apply_one(struct half *half, const struct sink_effect *effect)
         break;
     case SINK_EFFECT_TAP:
         if (effect->u.tap.what == SINK_TAP_PHASE) {
-            half->phase = (uint8_t)effect->u.tap.index;
+            mark_phase(half, effect->u.tap.index);
         }
         break;
     case SINK_EFFECT_KIND_COUNT:
@@ -606,6 +616,7 @@ static bool is_held_back(struct half *half, enum engine_event what)
     if (free_at == world_now(half->job->world)) {
         return false;
     }
+    COVER(half->job->world, ENGINE_HELD_BACK);
     sched_handle event = job_schedule(half->job, half->node, what, free_at, half->number, 0);
     if (what == ENGINE_TIMER) {
         half->timer = event;

@@ -89,6 +89,8 @@ struct job *job_create(struct world *world, const struct job_config *config, str
     job->config = config;
     restart_use_sink(job, config->sink, config->options);
     job->store = store;
+    world->fault->moment_or_null = moment_now;
+    world->fault->moment_context = job;
     job->allocator = arena_allocator(arena);
     uint32_t max = subtasks_max(config);
     job->sources = arena_take_zeroed(arena, config->sources * sizeof(struct source));

@@ -1,5 +1,5 @@
 /* Restarts that bring another sink or no state, and sources that do not keep everything.
- * link: sim/engine/crash
+ * link: sim/engine/crash sim/engine/moment
  * link: sim/engine/job sim/engine/task sim/engine/half sim/engine/source sim/engine/committer
  * link: sim/engine/savepoint sim/engine/restart sim/engine/barrier
  * link: sim/engine/coordinator sim/engine/store sim/engine/sites sim/engine/toy_testkit sim/run
