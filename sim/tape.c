@@ -4,12 +4,10 @@
 
 #include <string.h>
 
-#define TAPE_MAGIC         "sinkproof-tape"
-#define TAPE_VERSION       "1"
-#define SEEN_SIZE_MAX      48
-#define FUZZ_ENTRY_SIZE    8
-#define FUZZ_ORDINAL_COUNT (UINT32_C(1) << 24)
-#define ENTRY_FORM         "site/lane#ordinal = outcome (value/bound)"
+#define TAPE_MAGIC    "sinkproof-tape"
+#define TAPE_VERSION  "1"
+#define SEEN_SIZE_MAX 48
+#define ENTRY_FORM    "site/lane#ordinal = outcome (value/bound)"
 
 /* What a line may be, in the order in which a tape has them. */
 enum tape_part {
@@ -18,6 +16,10 @@ enum tape_part {
     PART_SCENARIO,
     PART_PROFILE,
     PART_IDENTITY,
+    PART_VERDICT,
+    PART_ORACLE,
+    PART_SUBJECT,
+    PART_DIGEST,
     PART_ENTRY,
     PART_END,
 };
@@ -199,20 +201,25 @@ static struct bytes first_word(struct bytes line, struct bytes *rest)
 
 static enum tape_part part_of(struct bytes word)
 {
-    if (bytes_equal(word, BYTES_LITERAL(TAPE_MAGIC))) {
-        return PART_MAGIC;
-    }
-    if (bytes_equal(word, BYTES_LITERAL("scenario"))) {
-        return PART_SCENARIO;
-    }
-    if (bytes_equal(word, BYTES_LITERAL("profile"))) {
-        return PART_PROFILE;
-    }
-    if (bytes_equal(word, BYTES_LITERAL("identity"))) {
-        return PART_IDENTITY;
-    }
-    if (bytes_equal(word, BYTES_LITERAL("end"))) {
-        return PART_END;
+    static const struct {
+        const char *word;
+        enum tape_part part;
+    } parts[] = {
+        {TAPE_MAGIC, PART_MAGIC},
+        {"scenario", PART_SCENARIO},
+        {"profile", PART_PROFILE},
+        {"identity", PART_IDENTITY},
+        {"verdict", PART_VERDICT},
+        {"oracle", PART_ORACLE},
+        {"subject", PART_SUBJECT},
+        {"digest", PART_DIGEST},
+        {"end", PART_END},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
+        if (bytes_equal(word, bytes_of_text(parts[i].word))) {
+            return parts[i].part;
+        }
     }
     return PART_ENTRY;
 }
@@ -240,17 +247,22 @@ static enum err check_order(struct tape_parser *parser, enum tape_part part, str
         return complain_plainly(parser,
                                 "unexpected",
                                 word,
-                                "; allowed: " TAPE_MAGIC ", scenario, profile, identity, entries,"
-                                " end, in this order, headers once");
+                                "; allowed: " TAPE_MAGIC ", scenario, profile, identity, verdict,"
+                                " oracle, subject, digest, entries, end, in this order, headers"
+                                " once");
     }
     return ERR_OK;
 }
 
-static enum err parse_name(
-    struct tape_parser *parser, const char *what, struct bytes seen, char *name, size_t name_size)
+/* The name on a header line, which may hold blanks and '#'. */
+static enum err
+parse_name(struct tape_parser *parser, const char *what, char *name, size_t name_size)
 {
-    bool plain = seen.size > 0;
+    struct bytes seen = {0};
+    bool plain = false;
 
+    (void)first_word(parser->raw, &seen);
+    plain = seen.size > 0;
     for (size_t i = 0; i < seen.size; i++) {
         plain = plain && seen.data[i] >= ' ' && seen.data[i] != 0x7f;
     }
@@ -264,6 +276,16 @@ static enum err parse_name(
     }
     memset(name, 0, name_size);
     memcpy(name, seen.data, seen.size);
+    return ERR_OK;
+}
+
+static enum err
+parse_id(struct tape_parser *parser, const char *what, struct bytes seen, uint64_t *value)
+{
+    if (!parse_hex(seen, value)) {
+        return complain_plainly(
+            parser, what, seen, "; allowed: 0x and 1 to 16 hex digits (0-9, a-f)");
+    }
     return ERR_OK;
 }
 
@@ -367,16 +389,17 @@ static enum err parse_place(struct tape_parser *parser,
     return ERR_OK;
 }
 
-static bool
-holds_draw(const struct tape_entry *entries, uint32_t count, const struct tape_entry *entry)
+const struct tape_entry *tape_find(const struct tape *tape, const struct tape_entry *draw)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (entries[i].key == entry->key && entries[i].lane == entry->lane &&
-            entries[i].ordinal == entry->ordinal) {
-            return true;
+    for (uint32_t i = 0; i < tape->count; i++) {
+        const struct tape_entry *entry = &tape->entries[i];
+
+        if (entry->key == draw->key && entry->lane == draw->lane &&
+            entry->ordinal == draw->ordinal) {
+            return entry;
         }
     }
-    return false;
+    return NULL;
 }
 
 /* Read the outcome and its place: "applied_answer_lost (2/6)". */
@@ -435,13 +458,14 @@ static enum err parse_entry(struct tape_parser *parser, struct tape_entry *entry
 
 static enum err add_entry(struct tape_parser *parser)
 {
+    const struct tape so_far = {.entries = parser->tape->entries, .count = parser->count};
     struct tape_entry entry = {0};
     const enum err err = parse_entry(parser, &entry);
 
     if (err != ERR_OK) {
         return err;
     }
-    if (holds_draw(parser->tape->entries, parser->count, &entry)) {
+    if (tape_find(&so_far, &entry) != NULL) {
         return complain_plainly(parser,
                                 "second entry for a draw:",
                                 parser->line,
@@ -462,6 +486,7 @@ static enum err add_entry(struct tape_parser *parser)
 
 static enum err parse_line(struct tape_parser *parser)
 {
+    struct tape_header *header = &parser->header;
     struct bytes rest = {0};
     const struct bytes word = first_word(parser->line, &rest);
     const enum tape_part part = part_of(word);
@@ -477,25 +502,19 @@ static enum err parse_line(struct tape_parser *parser)
     case PART_MAGIC:
         return parse_magic(parser, rest);
     case PART_SCENARIO:
-        (void)first_word(parser->raw, &rest);
-        return parse_name(parser,
-                          "bad scenario name",
-                          rest,
-                          parser->header.scenario,
-                          sizeof(parser->header.scenario));
+        return parse_name(parser, "bad scenario name", header->scenario, sizeof(header->scenario));
     case PART_PROFILE:
-        (void)first_word(parser->raw, &rest);
-        return parse_name(parser,
-                          "bad profile name",
-                          rest,
-                          parser->header.profile,
-                          sizeof(parser->header.profile));
+        return parse_name(parser, "bad profile name", header->profile, sizeof(header->profile));
     case PART_IDENTITY:
-        if (!parse_hex(rest, &parser->identity)) {
-            return complain_plainly(
-                parser, "bad identity", rest, "; allowed: 0x and 1 to 16 hex digits (0-9, a-f)");
-        }
-        return ERR_OK;
+        return parse_id(parser, "bad identity", rest, &parser->identity);
+    case PART_VERDICT:
+        return parse_name(parser, "bad verdict", header->verdict, sizeof(header->verdict));
+    case PART_ORACLE:
+        return parse_name(parser, "bad oracle", header->oracle, sizeof(header->oracle));
+    case PART_SUBJECT:
+        return parse_name(parser, "bad subject", header->subject, sizeof(header->subject));
+    case PART_DIGEST:
+        return parse_id(parser, "bad digest", rest, &header->digest);
     case PART_ENTRY:
         return add_entry(parser);
     case PART_END:
@@ -553,11 +572,12 @@ static void write_name_line(struct byte_writer *writer, const char *word, const 
     byte_writer_text(writer, "\n");
 }
 
-static void write_identity(struct byte_writer *writer, uint64_t identity)
+static void write_id_line(struct byte_writer *writer, const char *word, uint64_t id)
 {
-    byte_writer_text(writer, "identity 0x");
+    byte_writer_text(writer, word);
+    byte_writer_text(writer, " 0x");
     for (uint32_t shift = 64; shift > 0; shift -= 4) {
-        byte_writer_u8(writer, (uint8_t) "0123456789abcdef"[identity >> (shift - 4) & 0xf]);
+        byte_writer_u8(writer, (uint8_t) "0123456789abcdef"[id >> (shift - 4) & 0xf]);
     }
     byte_writer_text(writer, "\n");
 }
@@ -596,65 +616,17 @@ void tape_write_text(const struct tape *tape,
     byte_writer_text(writer, TAPE_MAGIC " " TAPE_VERSION "\n");
     write_name_line(writer, "scenario", header->scenario);
     write_name_line(writer, "profile", header->profile);
-    write_identity(writer, tape->identity);
+    write_id_line(writer, "identity", tape->identity);
+    write_name_line(writer, "verdict", header->verdict);
+    write_name_line(writer, "oracle", header->oracle);
+    write_name_line(writer, "subject", header->subject);
+    if (header->digest != 0) {
+        write_id_line(writer, "digest", header->digest);
+    }
     for (uint32_t i = 0; i < tape->count; i++) {
         write_entry(writer, registry, &tape->entries[i]);
     }
     byte_writer_text(writer, "end ");
     byte_writer_decimal(writer, tape->count);
     byte_writer_text(writer, "\n");
-}
-
-/* A lane that exists keeps its bytes; other kinds are folded onto those. */
-static lane fuzz_lane(uint32_t raw)
-{
-    const uint32_t kind = raw >> 11;
-    const bool known = kind > LANE_NONE && kind < LANE_KIND_COUNT;
-
-    return lane_make((enum lane_kind)(known ? kind : 1 + kind % (LANE_KIND_COUNT - 1)),
-                     raw & LANE_INDEX_MAX);
-}
-
-void tape_read_fuzz(struct bytes source, const struct choice_registry *registry, struct tape *tape)
-{
-    struct byte_reader reader;
-
-    byte_reader_init(&reader, source);
-    tape->count = 0;
-    while (registry->site_count > 0 && tape->count < tape->capacity &&
-           byte_reader_left(&reader) >= FUZZ_ENTRY_SIZE) {
-        const uint32_t head = byte_reader_u32_le(&reader);
-        const uint32_t tail = byte_reader_u32_le(&reader);
-        const uint16_t key = (uint16_t)(head & UINT16_MAX);
-        const struct choice_site *site = choice_site_by_key(registry, key);
-        struct tape_entry entry = {0};
-
-        if (site == NULL) {
-            site = registry->sites[key % registry->site_count];
-        }
-        entry.key = site->key;
-        entry.lane = fuzz_lane(head >> 16);
-        entry.ordinal = tail & (FUZZ_ORDINAL_COUNT - 1);
-        entry.bound = (uint8_t)site->outcome_count;
-        entry.value = (uint8_t)((tail >> 24) % site->outcome_count);
-        if (entry.value != 0 && !holds_draw(tape->entries, tape->count, &entry)) {
-            tape->entries[tape->count] = entry;
-            tape->count++;
-        }
-    }
-}
-
-void tape_write_fuzz(const struct tape *tape,
-                     const struct choice_registry *registry,
-                     struct byte_writer *writer)
-{
-    for (uint32_t i = 0; i < tape->count; i++) {
-        const struct tape_entry *entry = &tape->entries[i];
-
-        CHECK(choice_site_by_key(registry, entry->key) != NULL);
-        if (entry->ordinal < FUZZ_ORDINAL_COUNT) {
-            byte_writer_u32_le(writer, entry->key | (uint32_t)entry->lane << 16);
-            byte_writer_u32_le(writer, entry->ordinal | (uint32_t)entry->value << 24);
-        }
-    }
 }

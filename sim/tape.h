@@ -9,10 +9,17 @@
  *     cloudtasks.create.fate/writer0#3 = applied_answer_lost (2/6)
  *     end 1
  *
- * Header lines come first, in this order; scenario and profile may be absent. The last line counts
- * the entries, so that a file that lost whole lines is noticed. A '#' at the start of a line or
- * after a blank starts a comment, but not on the lines scenario and profile, whose names may hold
- * it. Empty lines are skipped.
+ * A tape that is kept says, between identity and entries, what its run is to show:
+ *
+ *     verdict fails
+ *     oracle at-least-once
+ *     subject record 7
+ *     digest 0x0123456789abcdef
+ *
+ * Header lines come first, in this order; all but identity may be absent. The last line counts the
+ * entries, so that a file that lost whole lines is noticed. A '#' at the start of a line or after a
+ * blank starts a comment, but not on header lines that hold a name, which may hold it. Empty lines
+ * are skipped.
  *
  * In (2/6), 6 is the size of the menu when the tape was written, and 2 the outcome's index in it. A
  * menu that has kept its size must still have the outcome there. A menu of another size is found by
@@ -26,9 +33,14 @@
 
 #define TAPE_NAME_MAX 128
 
+/* Empty, and a digest of 0: the line is absent. */
 struct tape_header {
     char scenario[TAPE_NAME_MAX];
     char profile[32];
+    char verdict[16]; /* what the run came to when the tape was kept */
+    char oracle[48];  /* that it breaks, or broke before what it found was mended */
+    char subject[64]; /* of that finding */
+    uint64_t digest;  /* of the run */
 };
 
 /* Where and why a tape could not be read. */
@@ -56,6 +68,9 @@ MUST_USE enum err tape_read_text(struct bytes text,
                                  struct tape *tape,
                                  struct tape_header *header,
                                  struct tape_fault *fault);
+
+/* The tape's entry for the draw that an entry names, or NULL. Linear in the entries. */
+const struct tape_entry *tape_find(const struct tape *tape, const struct tape_entry *draw);
 
 /* Binary: any bytes decode to some tape (for the fuzzer). 8 bytes per entry, little-endian: site
  * key (2 bytes; one the registry does not know is taken modulo its sites), lane (2; kind brought into

@@ -1,5 +1,5 @@
 /* Tapes at rest: text and the fuzzer's binary, written, read, cut and damaged.
- * link: sim/tape sim/choice sim/lane sim/arena sinks/base/bytes sinks/base/allocator
+ * link: sim/tape sim/tape_binary sim/choice sim/lane sim/arena sinks/base/bytes sinks/base/allocator
  */
 #include "sim/tape.h"
 
@@ -140,6 +140,32 @@ static void text_reads_and_writes_as_documented(void **state)
                        BYTES_LITERAL(sample));
 }
 
+/* Goal: what a kept tape is to show comes back as it was written. Method: text to tape to text. */
+static void what_a_kept_tape_must_show_comes_back(void **state)
+{
+    (void)state;
+    static const char kept[] = "sinkproof-tape 1\n"
+                               "scenario cloudtasks/exactly-once\n"
+                               "identity 0x000000000000002a\n"
+                               "verdict fails\n"
+                               "oracle at-least-once\n"
+                               "subject record 7\n"
+                               "digest 0x0123456789abcdef\n"
+                               "engine.crash/run0#0 = crash (1/2)\n"
+                               "end 1\n";
+    struct read read;
+    uint8_t memory[TEXT_CAPACITY];
+
+    read_text(kept, &read);
+    assert_int_equal(read.err, ERR_OK);
+    assert_string_equal(read.header.verdict, "fails");
+    assert_string_equal(read.header.oracle, "at-least-once");
+    assert_string_equal(read.header.subject, "record 7");
+    assert_int_equal(read.header.digest, UINT64_C(0x0123456789abcdef));
+    assert_bytes_equal(write_text(&read.tape, &read.header, memory, sizeof(memory)),
+                       BYTES_LITERAL(kept));
+}
+
 static void comments_blanks_and_line_ends_are_free(void **state)
 {
     (void)state;
@@ -255,6 +281,10 @@ static void bad_lines_are_told_apart(void **state)
         {MAGIC MAGIC, ERR_INVALID, 2, "unexpected 'sinkproof-tape'"},
         {HEADERS "scenario x\n", ERR_INVALID, 3, "unexpected 'scenario'"},
         {HEADERS "identity 0x1\n", ERR_INVALID, 3, "headers once"},
+        {HEADERS "oracle x\nverdict y\n", ERR_INVALID, 4, "unexpected 'verdict'"},
+        {HEADERS "subject\n", ERR_INVALID, 3, "bad subject ''; allowed: 1 to 63"},
+        {HEADERS "digest 7\n", ERR_INVALID, 3, "bad digest '7'; allowed: 0x"},
+        {MAGIC "verdict holds\n", ERR_INVALID, 2, "identity must be there"},
         {MAGIC "profile x\nscenario y\n", ERR_INVALID, 3, "unexpected 'scenario'"},
         {MAGIC "profile\nidentity 0x1\n", ERR_INVALID, 2, "bad profile name ''; allowed: 1 to 31"},
         {MAGIC "profile 12345678901234567890123456789012\n", ERR_INVALID, 2, "1 to 31 bytes"},
@@ -640,6 +670,7 @@ static void an_empty_registry_reads_no_fuzz_tape(void **state)
 TEST_MAIN(tape,
           TEST(text_reads_and_writes_as_documented),
           TEST(comments_blanks_and_line_ends_are_free),
+          TEST(what_a_kept_tape_must_show_comes_back),
           TEST(header_names_are_taken_as_they_are),
           TEST(a_written_header_name_stays_on_its_line),
           TEST(writing_measures_when_there_is_no_room),

@@ -40,7 +40,7 @@ struct collector {
 static void
 write_tape(const struct scenario *scenario, const struct tape *tape, struct byte_writer *writer)
 {
-    struct tape_header header = {{0}, {0}};
+    struct tape_header header = {.digest = 0};
     (void)snprintf(header.scenario, sizeof header.scenario, "%s", scenario->name);
     (void)snprintf(
         header.profile, sizeof header.profile, "%s", profile_name(scenario->config.profile));
