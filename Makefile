@@ -278,9 +278,8 @@ DETERMINISM_BINARIES := $(DETERMINISM_VARIANTS:%=build/%/sinkproof)
 quick: build/sinkproof $(DETERMINISM_BINARIES) ## the gates that run scenarios, at their fastest
 	tools/quick $(DETERMINISM_VARIANTS)
 
-REGRESSIONS := $(sort $(shell find scenarios/regress -name '*.json' 2>/dev/null))
-regress: build/sinkproof ## every minimised tape of a bug that was fixed
-	$(if $(REGRESSIONS),build/sinkproof run $(REGRESSIONS),@echo "no regressions yet")
+regress: build/sinkproof ## every kept tape of scenarios/regress still shows what it showed
+	build/sinkproof rejudge --strict
 
 mutants: build/sinkproof ## every planted bug is caught by the oracle that must catch it
 	build/sinkproof mutants
@@ -360,7 +359,7 @@ check-full: ## the same with long budgets (20,000 seeds per claim), cross builds
 INSTALLED_SINKS = $(filter-out %_test.c %_testkit.c %_testkit.h sinks/base/test.%,\
     $(shell find sinks -name '*.[ch]' -o -name '*.def'))
 INSTALLED_SCENARIOS = $(shell find scenarios -name corpus -prune -o -name '*.json' -print \
-    -o -name '*.jsonl' -print) $(wildcard scenarios/new_sink/*.in)
+    -o -name '*.jsonl' -print -o -name '*.tape' -print) $(wildcard scenarios/new_sink/*.in)
 INSTALLED_PAGES = docs/bring-your-own-sink.md
 # Install files below a folder of the prefix, by their paths in the tree.
 install_tree = set -e; for file in $1; do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/$2/$$file; done

@@ -19,6 +19,19 @@ const char *report_verdict_name(enum report_verdict verdict)
     return names[verdict];
 }
 
+const char *report_entry_state_name(enum report_entry_state state)
+{
+    static const char *const names[REPORT_ENTRY_STATE_COUNT] = {
+        [REPORT_ENTRY_SAME] = "same",
+        [REPORT_ENTRY_CHANGED] = "changed",
+        [REPORT_ENTRY_MOVED] = "moved",
+        [REPORT_ENTRY_DIFFERS] = "differs",
+        [REPORT_ENTRY_STALE] = "stale",
+    };
+    CHECK((unsigned)state < REPORT_ENTRY_STATE_COUNT);
+    return names[state];
+}
+
 /* The object being filled; jansson answers NULL when memory is out, and ok remembers. */
 struct builder {
     json_t *object;
@@ -66,11 +79,16 @@ static void put_seed(const struct builder *builder, const char *key, uint64_t va
     put_text(builder, key, text);
 }
 
-static void put_digest(const struct builder *builder, uint64_t digest)
+static void put_id(const struct builder *builder, const char *key, uint64_t id)
 {
     char text[24];
-    (void)snprintf(text, sizeof text, "0x%016" PRIx64, digest);
-    put_text(builder, "digest", text);
+    (void)snprintf(text, sizeof text, "0x%016" PRIx64, id);
+    put_text(builder, key, text);
+}
+
+static void put_digest(const struct builder *builder, uint64_t digest)
+{
+    put_id(builder, "digest", digest);
 }
 
 static void append(json_t *list, json_t *value, bool *ok)
@@ -280,6 +298,48 @@ bool report_json_mutants(FILE *file, const struct report_mutant *mutants, size_t
         append(list, mutant_json(&mutants[i], &ok), &ok);
     }
     return dump(file, "mutants", list, NULL, NULL, ok);
+}
+
+static json_t *near_json(const struct report_entry *entry, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_bool(&builder, "found", entry->near_found);
+    put_count(&builder, "runs", entry->near_runs);
+    put_count(&builder, "steps", entry->near_steps);
+    put_bool(&builder, "all_tried", entry->near_all_tried);
+    return builder.object;
+}
+
+static json_t *entry_json(const struct report_entry *entry, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "file", entry->file);
+    put_text(&builder, "scenario", entry->scenario);
+    put_text(&builder, "profile", entry->profile);
+    put_text(&builder, "oracle", entry->oracle);
+    put_text(&builder, "subject", entry->subject);
+    put_text(&builder, "was", report_verdict_name(entry->was));
+    put_text(&builder, "is", report_verdict_name(entry->is));
+    put_text(&builder, "state", report_entry_state_name(entry->state));
+    put_count(&builder, "entries", entry->entries);
+    put_count(&builder, "aligned", entry->aligned);
+    put_count(&builder, "drifted", entry->drifted);
+    put_id(&builder, "digest_was", entry->digest_was);
+    put_digest(&builder, entry->digest);
+    put(&builder, "near", entry->searched ? near_json(entry, ok) : json_null());
+    put_text(&builder, "finding", entry->finding);
+    put_text(&builder, "tape", entry->tape);
+    return builder.object;
+}
+
+bool report_json_entries(FILE *file, const struct report_entry *entries, size_t count)
+{
+    bool ok = true;
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(list, entry_json(&entries[i], &ok), &ok);
+    }
+    return dump(file, "entries", list, NULL, NULL, ok);
 }
 
 static json_t *metric_json(const struct report_metric *metric, bool *ok)

@@ -48,6 +48,24 @@ static const struct report_run run = {
     .crashes = {.name = "crash with restore"},
 };
 
+static const struct report_entry entry = {
+    .file = "a.tape",
+    .scenario = "cloudtasks/x",
+    .profile = "documented",
+    .oracle = "ownership",
+    .subject = "record 3",
+    .was = REPORT_FAILS,
+    .is = REPORT_HOLDS,
+    .state = REPORT_ENTRY_DIFFERS,
+    .entries = 4,
+    .aligned = 3,
+    .digest_was = 1,
+    .digest = 2,
+    .finding = "",
+    .tape = "t",
+    .command = "",
+};
+
 /* Write by one of the writers and read the file back. */
 static json_t *read_back(FILE *file)
 {
@@ -192,6 +210,35 @@ static void a_mutant_and_a_metric_have_exactly_their_fields(void **state)
     json_decref(root);
 }
 
+/* Goal: a kept tape tells its verdicts then and now, and what was tried near it only where that was
+ * done. */
+static void an_entry_has_exactly_its_fields(void **state)
+{
+    (void)state;
+    struct report_entry entries[] = {entry, entry};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    entries[1].searched = true;
+    entries[1].near_runs = 7;
+    assert_true(report_json_entries(file, entries, 2));
+    json_t *root = read_back(file);
+    json_t *list = json_object_get(root, "entries");
+    json_t *first = json_array_get(list, 0);
+    assert_keys(first,
+                "file scenario profile oracle subject was is state entries aligned drifted "
+                "digest_was digest near finding tape");
+    assert_string_equal(text_of(first, "was"), "fails");
+    assert_string_equal(text_of(first, "is"), "holds");
+    assert_string_equal(text_of(first, "state"), "differs");
+    assert_string_equal(text_of(first, "digest_was"), "0x0000000000000001");
+    assert_string_equal(text_of(first, "digest"), "0x0000000000000002");
+    assert_true(json_is_null(json_object_get(first, "near")));
+    json_t *near = json_object_get(json_array_get(list, 1), "near");
+    assert_keys(near, "found runs steps all_tried");
+    assert_int_equal(json_integer_value(json_object_get(near, "runs")), 7);
+    json_decref(root);
+}
+
 static void text_that_is_not_utf8_does_not_spoil_a_file(void **state)
 {
     (void)state;
@@ -219,5 +266,6 @@ TEST_MAIN(json,
           TEST(a_run_has_exactly_its_fields),
           TEST(a_claim_has_exactly_its_fields),
           TEST(a_mutant_and_a_metric_have_exactly_their_fields),
+          TEST(an_entry_has_exactly_its_fields),
           TEST(text_that_is_not_utf8_does_not_spoil_a_file),
           TEST(a_stream_that_takes_nothing_is_told))

@@ -127,6 +127,48 @@ struct report_mutant {
     const char *why; /* it was not killed; empty if it was */
 };
 
+/* What became of a kept tape. */
+enum report_entry_state {
+    REPORT_ENTRY_SAME = 0, /* the same run */
+    REPORT_ENTRY_CHANGED,  /* in step and with the same verdict, and another run */
+    REPORT_ENTRY_MOVED,    /* the same verdict by a tape near it */
+    REPORT_ENTRY_DIFFERS,  /* another verdict */
+    REPORT_ENTRY_STALE,    /* nothing that it stands for was found at or near it */
+    REPORT_ENTRY_STATE_COUNT,
+};
+
+/* "same" and so on. */
+const char *report_entry_state_name(enum report_entry_state state);
+
+/* A kept tape, judged again. */
+struct report_entry {
+    const char *file;
+    const char *scenario;
+    const char *profile;
+    const char *oracle;
+    const char *subject;
+    enum report_verdict was;
+    enum report_verdict is;
+    enum report_entry_state state;
+    uint32_t entries; /* on its tape; of these were met: */
+    uint32_t aligned;
+    uint32_t drifted;
+    uint64_t digest_was;
+    uint64_t digest;
+    bool searched; /* near it */
+    bool near_found;
+    uint32_t near_runs;  /* that the search made */
+    uint32_t near_steps; /* from the tape to the one that was found */
+    bool near_all_tried;
+    const char *finding;     /* what its run breaks now, "oracle: subject: message"; may be empty */
+    const char *tape;        /* whole text to keep from now on; empty when it stays, or is stale */
+    const char *const *gone; /* lines of the old tape that are not on the new one */
+    size_t gone_count;
+    const char *const *come; /* and the other way round */
+    size_t come_count;
+    const char *command; /* that keeps the new text; empty like it */
+};
+
 struct report_metric {
     const char *name;
     uint64_t value;

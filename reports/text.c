@@ -247,6 +247,79 @@ void report_text_mutants(FILE *file, const struct report_mutant *mutants, size_t
     (void)fprintf(file, "%zu of %zu mutants killed\n", killed, count);
 }
 
+/* What was looked for near it, and found or not. */
+static void print_near(FILE *file, const struct report_entry *entry)
+{
+    const bool found = entry->near_found;
+    (void)fprintf(file,
+                  "  near it: %s after %" PRIu32 " %s",
+                  found ? "found" : "nothing found",
+                  entry->near_runs,
+                  entry->near_runs == 1 ? "run" : "runs");
+    if (found) {
+        (void)fprintf(file,
+                      ", %" PRIu32 " %s away\n",
+                      entry->near_steps,
+                      entry->near_steps == 1 ? "step" : "steps");
+    } else {
+        (void)fputs(entry->near_all_tried ? ", all that is near was tried\n" : "\n", file);
+    }
+}
+
+void report_text_entry(FILE *file, const struct report_entry *entry)
+{
+    (void)fprintf(file, "%s: %s: ", entry->file, report_entry_state_name(entry->state));
+    if (entry->was == entry->is) {
+        (void)fprintf(file, "%s", report_verdict_name(entry->is));
+    } else {
+        (void)fprintf(
+            file, "was %s, is %s", report_verdict_name(entry->was), report_verdict_name(entry->is));
+    }
+    (void)fprintf(file, ", aligned %" PRIu32 "/%" PRIu32, entry->aligned, entry->entries);
+    if (entry->drifted > 0) {
+        (void)fprintf(file, ", drifted %" PRIu32, entry->drifted);
+    }
+    (void)fputc('\n', file);
+    if (entry->state == REPORT_ENTRY_CHANGED) {
+        (void)fprintf(file,
+                      "  digest 0x%016" PRIx64 " was 0x%016" PRIx64 "\n",
+                      entry->digest,
+                      entry->digest_was);
+    }
+    if (entry->finding[0] != '\0' && entry->state != REPORT_ENTRY_SAME) {
+        print_line(file, "  broken: ", entry->finding);
+    }
+    if (entry->searched) {
+        print_near(file, entry);
+    }
+    for (size_t i = 0; i < entry->gone_count; i++) {
+        print_line(file, "  - ", entry->gone[i]);
+    }
+    for (size_t i = 0; i < entry->come_count; i++) {
+        print_line(file, "  + ", entry->come[i]);
+    }
+    if (entry->command[0] != '\0') {
+        print_line(file, "  to keep that: ", entry->command);
+    }
+}
+
+void report_text_entries(FILE *file, const struct report_entry *entries, size_t count)
+{
+    size_t counts[REPORT_ENTRY_STATE_COUNT] = {0};
+    for (size_t i = 0; i < count; i++) {
+        counts[entries[i].state]++;
+    }
+    (void)fprintf(file, "%zu %s:", count, count == 1 ? "entry" : "entries");
+    for (unsigned state = 0; state < REPORT_ENTRY_STATE_COUNT; state++) {
+        (void)fprintf(file,
+                      "%s %zu %s",
+                      state == 0 ? "" : ",",
+                      counts[state],
+                      report_entry_state_name((enum report_entry_state)state));
+    }
+    (void)fputc('\n', file);
+}
+
 void report_text_metrics(FILE *file, const struct report_metric *metrics, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

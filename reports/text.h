@@ -15,6 +15,9 @@ void report_text_violation(FILE *file, const struct report_run *run, size_t inde
 void report_text_claims(FILE *file, const struct report_claim *claims, size_t count);
 /* The kill matrix: mutants down, the oracles that killed any of them across. */
 void report_text_mutants(FILE *file, const struct report_mutant *mutants, size_t count);
+/* What became of a kept tape: one line, and below it what changed; and the sum of many. */
+void report_text_entry(FILE *file, const struct report_entry *entry);
+void report_text_entries(FILE *file, const struct report_entry *entries, size_t count);
 void report_text_metrics(FILE *file, const struct report_metric *metrics, size_t count);
 
 #endif

@@ -227,10 +227,52 @@ static void metrics_stand_beside_their_reference(void **state)
     assert_non_null(strstr(text, "ratio 0.500"));
 }
 
+/* Goal: what became of a kept tape stands on its first line, what changed and how to keep it below. */
+static void an_entry_tells_what_changed_and_how_to_keep_it(void **state)
+{
+    (void)state;
+    static const char *const gone[] = {"site/writer0#1 = a (1/2)"};
+    static const char *const come[] = {"site/writer0#2 = a (1/2)"};
+    const struct report_entry entry = {
+        .file = "a.tape",
+        .was = REPORT_FAILS,
+        .is = REPORT_FAILS,
+        .state = REPORT_ENTRY_MOVED,
+        .entries = 4,
+        .aligned = 3,
+        .searched = true,
+        .near_found = true,
+        .near_runs = 12,
+        .near_steps = 1,
+        .finding = "ownership: record 3: lost",
+        .tape = "t",
+        .gone = gone,
+        .gone_count = 1,
+        .come = come,
+        .come_count = 1,
+        .command = "sinkproof rejudge --update a.tape",
+    };
+    char text[TEXT_SIZE];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    report_text_entry(file, &entry);
+    report_text_entries(file, &entry, 1);
+    read_text(file, text);
+    assert_string_equal(text,
+                        "a.tape: moved: fails, aligned 3/4\n"
+                        "  broken: ownership: record 3: lost\n"
+                        "  near it: found after 12 runs, 1 step away\n"
+                        "  - site/writer0#1 = a (1/2)\n"
+                        "  + site/writer0#2 = a (1/2)\n"
+                        "  to keep that: sinkproof rejudge --update a.tape\n"
+                        "1 entry: 0 same, 0 changed, 1 moved, 0 differs, 0 stale\n");
+}
+
 TEST_MAIN(text,
           TEST(a_failure_has_at_most_twelve_lines),
           TEST(many_failures_are_told_in_a_line_each),
           TEST(what_is_missing_is_told),
           TEST(the_matrix_tells_why_a_claim_is_not_as_expected),
           TEST(the_kill_matrix_shows_who_killed_whom),
+          TEST(an_entry_tells_what_changed_and_how_to_keep_it),
           TEST(metrics_stand_beside_their_reference))

@@ -25,6 +25,7 @@ command_function command_matrix;
 command_function command_merge;
 command_function command_mutants;
 command_function command_new_sink;
+command_function command_rejudge;
 command_function command_replay;
 command_function command_run;
 command_function command_shrink;

@@ -1,5 +1,7 @@
 /* replay: one run again, of a seed or a tape, made twice to see that it comes out the same. */
+#include "reports/text.h"
 #include "scenarios/cli/command.h"
+#include "scenarios/cli/entry.h"
 #include "scenarios/cli/reproducer.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/steady.h"
@@ -25,6 +27,8 @@ struct replay {
     struct tape tape;
     bool has_tape;
     bool strict;
+    bool is_kept; /* the tape is an entry, which says itself what its run is to show */
+    struct entry entry;
     struct subject_filter filter;
 };
 
@@ -159,8 +163,24 @@ static bool is_as_expected(const struct scenario *scenario, const struct result 
     UNREACHABLE();
 }
 
+/* A kept tape is judged by what it says, and looked for near it when it is out of step. */
+static enum status judge_entry(const struct replay *replay)
+{
+    struct report_entry record;
+    const enum status status =
+        entry_judge(replay->session, &replay->entry, replay->scenario, &record);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    report_text_entry(stdout, &record);
+    return entry_status(replay->session->options, &record);
+}
+
 static enum status status_of(const struct replay *replay, const struct result *result)
 {
+    if (replay->is_kept) {
+        return judge_entry(replay);
+    }
     const struct choice_alignment *alignment = &result->alignment;
     if (replay->strict && replay->has_tape &&
         (alignment->aligned != alignment->entries || alignment->drifted != 0)) {
@@ -288,15 +308,24 @@ static enum status replay_twice(const struct replay *replay)
     return status_worse(judged, check_steadiness(replay));
 }
 
-/* What to replay: --seed, --tape, or the scenario's own tape. */
+/* How many of --seed, --tape and --fuzz are given. */
+static uint32_t sources_given(const struct options *options)
+{
+    return (option_is_given(options, OPTION_BIT(SEED)) ? 1u : 0u) +
+           (option_is_given(options, OPTION_BIT(TAPE)) ? 1u : 0u) +
+           (option_is_given(options, OPTION_BIT(FUZZ)) ? 1u : 0u);
+}
+
+/* What to replay: --seed, --tape, --fuzz, the kept tape, or the scenario's own tape. */
 static enum status choose_source(struct replay *replay)
 {
     struct session *session = replay->session;
     const struct options *options = session->options;
     const bool seed = option_is_given(options, OPTION_BIT(SEED));
-    const bool tape = option_is_given(options, OPTION_BIT(TAPE));
-    if (seed && tape) {
-        complain("replay: --seed and --tape: both given; allowed: one of them");
+    if (sources_given(options) > (replay->is_kept ? 0 : 1)) {
+        complain("replay: --seed, --tape, --fuzz: %s given; allowed: %s",
+                 replay->is_kept ? "one" : "more than one",
+                 replay->is_kept ? "none with a kept tape" : "one of them");
         return STATUS_USAGE;
     }
     if (option_is_given(options, OPTION_BIT(BREAK)) && options->until_event == 0) {
@@ -310,9 +339,18 @@ static enum status choose_source(struct replay *replay)
         return STATUS_USAGE;
     }
     replay->strict = option_is_given(options, OPTION_BIT(STRICT));
-    if (tape) {
+    if (replay->is_kept) {
+        replay->has_tape = true;
+        replay->tape = replay->entry.tape;
+        return STATUS_OK;
+    }
+    if (options->tape != NULL) {
         replay->has_tape = true;
         return session_tape(session, options->tape, &replay->tape);
+    }
+    if (options->fuzz != NULL) {
+        replay->has_tape = true;
+        return session_fuzz_input(session, options->fuzz, &replay->tape);
     }
     if (!seed && replay->scenario->has_tape) {
         replay->has_tape = true;
@@ -321,10 +359,23 @@ static enum status choose_source(struct replay *replay)
         return STATUS_OK;
     }
     if (!seed) {
-        complain("replay: neither --seed nor --tape given; wanted: one of them");
+        complain("replay: neither --seed nor --tape nor --fuzz given; wanted: one of them");
         return STATUS_USAGE;
     }
     return STATUS_OK;
+}
+
+/* A word that ends like a tape is a kept one, and names its scenario; else it is a scenario. */
+static enum status load(struct replay *replay)
+{
+    const size_t size = strlen(replay->word);
+    replay->is_kept = size > 5 && strcmp(replay->word + size - 5, ".tape") == 0;
+    if (!replay->is_kept) {
+        return session_scenario(replay->session, replay->word, &replay->scenario);
+    }
+    const enum status status = entry_read(replay->session, replay->word, &replay->entry);
+    return status == STATUS_OK ? entry_scenario(replay->session, &replay->entry, &replay->scenario)
+                               : status;
 }
 
 enum status command_replay(const struct options *options)
@@ -333,7 +384,7 @@ enum status command_replay(const struct options *options)
     struct replay replay = {.session = &session, .word = options->arguments[0]};
     enum status status = session_open(&session, options);
     if (status == STATUS_OK) {
-        status = session_scenario(&session, replay.word, &replay.scenario);
+        status = load(&replay);
     }
     if (status == STATUS_OK) {
         status = choose_source(&replay);

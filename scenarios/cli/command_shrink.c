@@ -1,5 +1,6 @@
 /* shrink: from a run that fails to the smallest tape that fails in the same way. */
 #include "scenarios/cli/command.h"
+#include "scenarios/cli/entry.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/files.h"
 #include "scenarios/cli/progress.h"
@@ -98,10 +99,28 @@ static const char *stop_name(const struct shrink_result *result)
     UNREACHABLE();
 }
 
+/* The tape as one to keep: with what its run breaks. A crash leaves no digest. */
+static const char *kept_text(const struct shrinker *shrinker, const struct tape *tape)
+{
+    struct text_pool *texts = &shrinker->session->texts;
+    struct culprit culprit = shrinker->culprit;
+    uint64_t digest = 0;
+    if (culprit.oracle != SUMMARY_ORACLE_CRASH) {
+        const struct run_request request = reproducer_tape_request(tape);
+        const struct result *result = reproducer_run(shrinker->reproducer, &request);
+        const struct finding *found = culprit_find(&culprit, result);
+        culprit.subject = found != NULL ? found->subject : culprit.subject;
+        digest = result->digest;
+    }
+    struct tape_header header = failures_header(shrinker->scenario);
+    entry_fill_header(texts, &culprit, digest, &header);
+    return entry_text(texts, &header, tape);
+}
+
 static enum status write_out(const struct shrinker *shrinker, const struct tape *tape)
 {
     const char *path = shrinker->session->options->output;
-    const char *text = failures_tape_text(&shrinker->session->texts, shrinker->scenario, tape);
+    const char *text = kept_text(shrinker, tape);
     if (path == NULL) {
         (void)fputs(text, stdout);
         return STATUS_OK;
@@ -149,13 +168,18 @@ static enum status choose_source(struct shrinker *shrinker)
     const struct options *options = shrinker->session->options;
     const bool seed = option_is_given(options, OPTION_BIT(SEED));
     const bool tape = option_is_given(options, OPTION_BIT(TAPE));
-    if (seed == tape && (seed || !shrinker->scenario->has_tape)) {
-        complain("shrink: %s of --seed and --tape given; allowed: one of them",
-                 seed ? "both" : "none");
+    const bool fuzz = option_is_given(options, OPTION_BIT(FUZZ));
+    const uint32_t given = (seed ? 1u : 0u) + (tape ? 1u : 0u) + (fuzz ? 1u : 0u);
+    if (given > 1 || (given == 0 && !shrinker->scenario->has_tape)) {
+        complain("shrink: %s of --seed, --tape and --fuzz given; allowed: one of them",
+                 given > 1 ? "more than one" : "none");
         return STATUS_USAGE;
     }
     if (tape) {
         return session_tape(shrinker->session, options->tape, &shrinker->tape);
+    }
+    if (fuzz) {
+        return session_fuzz_input(shrinker->session, options->fuzz, &shrinker->tape);
     }
     shrinker->tape = shrinker->scenario->tape;
     return STATUS_OK;

@@ -1,5 +1,6 @@
 #include "scenarios/cli/failures.h"
 
+#include "scenarios/cli/entry.h"
 #include "scenarios/cli/files.h"
 #include "scenarios/cli/reproducer.h"
 #include "scenarios/wiring/catalogue.h"
@@ -37,29 +38,21 @@ struct collector {
 
 /* --- tapes as text ----------------------------------------------------------------------------- */
 
-static void
-write_tape(const struct scenario *scenario, const struct tape *tape, struct byte_writer *writer)
+struct tape_header failures_header(const struct scenario *scenario)
 {
     struct tape_header header = {.digest = 0};
     (void)snprintf(header.scenario, sizeof header.scenario, "%s", scenario->name);
     (void)snprintf(
         header.profile, sizeof header.profile, "%s", profile_name(scenario->config.profile));
-    tape_write_text(tape, &header, catalogue_registry(), writer);
+    return header;
 }
 
 char *failures_tape_text(struct text_pool *texts,
                          const struct scenario *scenario,
                          const struct tape *tape)
 {
-    struct byte_writer writer;
-    byte_writer_init(&writer, NULL, 0);
-    write_tape(scenario, tape, &writer);
-    const size_t size = writer.size;
-    char *text = text_memory(texts, size + 1, 1);
-    byte_writer_init(&writer, (uint8_t *)text, size);
-    write_tape(scenario, tape, &writer);
-    CHECK(!writer.overflowed);
-    return text;
+    const struct tape_header header = failures_header(scenario);
+    return entry_text(texts, &header, tape);
 }
 
 /* What an outcome means, by its kind of fault, or else what the draw decides. */
@@ -162,10 +155,11 @@ static void copy_tape(struct tape *target, const struct tape *source)
 
 static void write_slot_tape(const struct examination *examination, const struct tape *tape)
 {
+    const struct tape_header header = failures_header(examination->collector->options->scenario);
     struct slot *slot = examination->slot;
     struct byte_writer writer;
     byte_writer_init(&writer, (uint8_t *)slot->tape, sizeof slot->tape - 1);
-    write_tape(examination->collector->options->scenario, tape, &writer);
+    tape_write_text(tape, &header, catalogue_registry(), &writer);
     slot->tape_size = byte_writer_view(&writer).size;
     slot->tape[slot->tape_size] = '\0';
     slot->deviations = tape->count;

@@ -30,7 +30,10 @@ MUST_USE enum status failures_collect(struct session *session,
 /* The entries of a tape in words, one line each, into the pool; returns their number. */
 size_t failures_choices(struct text_pool *texts, const char *tape, const char *const **choices);
 
-/* A tape as text, with a header; into the pool. */
+/* The header of a scenario's tape. */
+struct tape_header failures_header(const struct scenario *scenario);
+
+/* A tape as text, with that header; into the pool. */
 char *failures_tape_text(struct text_pool *texts,
                          const struct scenario *scenario,
                          const struct tape *tape);

@@ -20,7 +20,11 @@
 #define RUN_OPTIONS                                                                                \
     (SWEEP_OPTIONS | SELECTION_OPTIONS | OPTION_BIT(FOR) | OPTION_BIT(SEED_FROM) |                 \
      OPTION_BIT(STOP_AT))
-#define SOURCE_OF_RUN (OPTION_BIT(SEED) | OPTION_BIT(TAPE) | OPTION_BIT(HANG_AFTER))
+#define SOURCE_OF_RUN                                                                              \
+    (OPTION_BIT(SEED) | OPTION_BIT(TAPE) | OPTION_BIT(FUZZ) | OPTION_BIT(HANG_AFTER))
+#define REJUDGE_OPTIONS                                                                            \
+    (OPTION_BIT(JSON) | OPTION_BIT(STRICT) | OPTION_BIT(UPDATE) | OPTION_BIT(ATTEMPTS) |           \
+     OPTION_BIT(SINK) | OPTION_BIT(WITHOUT_ORACLE) | OPTION_BIT(HANG_AFTER))
 #define REPLAY_OPTIONS                                                                             \
     (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(STRICT) | OPTION_BIT(TRACE) |                  \
      OPTION_BIT(ONLY) | OPTION_BIT(UNTIL) | OPTION_BIT(BREAK))
@@ -53,8 +57,8 @@ static const struct command commands[] = {
      RUN_OPTIONS,
      command_run},
     {"replay",
-     "SCENARIO",
-     "make one run again, of a seed or a tape, and show it",
+     "SCENARIO|ENTRY.tape",
+     "make one run again, of a seed, a tape or a kept tape, and show it",
      1,
      1,
      REPLAY_OPTIONS,
@@ -66,6 +70,13 @@ static const struct command commands[] = {
      1,
      SHRINK_OPTIONS,
      command_shrink},
+    {"rejudge",
+     "[ENTRY.tape...]",
+     "run kept tapes again, all by default, and show where their verdicts differ",
+     0,
+     ANY_NUMBER,
+     REJUDGE_OPTIONS,
+     command_rejudge},
     {"matrix",
      "[CLAIM...]",
      "certify or refute every claim",

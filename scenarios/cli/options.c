@@ -50,6 +50,7 @@ static const char *allowed_values(enum option_id id)
     case OPTION_WITHOUT_ORACLE:
     case OPTION_STOP_AT:
     case OPTION_TAPE:
+    case OPTION_FUZZ:
     case OPTION_STRICT:
     case OPTION_TRACE:
     case OPTION_ONLY:
@@ -58,6 +59,7 @@ static const char *allowed_values(enum option_id id)
     case OPTION_OUTPUT:
     case OPTION_QUICK:
     case OPTION_MUTANTS:
+    case OPTION_UPDATE:
     case OPTION_SAMPLE:
     case OPTION_SOURCE:
     case OPTION_NAME:
@@ -121,6 +123,8 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return number_within(value, 0, UINT64_MAX, &options->seed);
     case OPTION_TAPE:
         return take_text(value, &options->tape);
+    case OPTION_FUZZ:
+        return take_text(value, &options->fuzz);
     case OPTION_ONLY:
         return take_text(value, &options->only);
     case OPTION_UNTIL:
@@ -148,6 +152,7 @@ static bool take(struct options *options, enum option_id id, const char *value)
     case OPTION_TRACE:
     case OPTION_BREAK:
     case OPTION_QUICK:
+    case OPTION_UPDATE:
     case OPTION_SAMPLE:
     case OPTION_COUNT:
         break;

@@ -39,6 +39,7 @@ struct options {
     const char *stop_at;
     uint64_t seed;
     const char *tape;
+    const char *fuzz;
     const char *only;
     uint64_t until_event;
     const char *oracle;

@@ -13,6 +13,8 @@ output_claims(const char *path_or_null, const struct report_claim *claims, size_
 enum status
 output_mutants(const char *path_or_null, const struct report_mutant *mutants, size_t count);
 enum status
+output_entries(const char *path_or_null, const struct report_entry *entries, size_t count);
+enum status
 output_metrics(const char *path_or_null, const struct report_metric *metrics, size_t count);
 
 /* Whether a file can be made there; asked before long work. STATUS_OK or STATUS_USAGE, as above. */

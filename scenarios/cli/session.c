@@ -117,28 +117,77 @@ enum status session_scenario_under(struct session *session,
     return load(session, &wanted, scenario);
 }
 
-enum status session_tape(struct session *session, const char *path, struct tape *tape)
+/* Bytes of a file that an option names. */
+static enum status
+read_named(struct session *session, const char *option, const char *path, struct bytes *content)
+{
+    const enum err error = file_read(&session->texts, path, content);
+    if (error != ERR_OK) {
+        complain("%s\"%s\": %s; allowed: a file below 64 MiB", option, path, err_name(error));
+        return STATUS_USAGE;
+    }
+    return STATUS_OK;
+}
+
+/* Keep what was read into entries that are the caller's. */
+static void keep(struct session *session, const struct tape *read, struct tape *tape)
+{
+    *tape = *read;
+    tape->capacity = read->count;
+    tape->entries = text_memory(&session->texts, (size_t)read->count + 1, sizeof *tape->entries);
+    memcpy(tape->entries, read->entries, read->count * sizeof *tape->entries);
+}
+
+/* option: as the user wrote it before the path, for messages. */
+static enum status read_tape(struct session *session,
+                             const char *option,
+                             const char *path,
+                             struct tape *tape,
+                             struct tape_header *header)
 {
     struct bytes text = {0};
-    struct tape_header header;
     struct tape_fault fault;
-    const enum err error = file_read(&session->texts, path, &text);
-    if (error != ERR_OK) {
-        complain("--tape \"%s\": %s; allowed: a tape file below 64 MiB", path, err_name(error));
-        return STATUS_USAGE;
+    enum status status = read_named(session, option, path, &text);
+    if (status != STATUS_OK) {
+        return status;
     }
     struct tape_entry *entries = memory_take(TAPE_ENTRIES_MAX * sizeof *entries);
     struct tape read = {.entries = entries, .capacity = TAPE_ENTRIES_MAX};
-    const enum err bad = tape_read_text(text, catalogue_registry(), &read, &header, &fault);
-    if (bad != ERR_OK) {
+    if (tape_read_text(text, catalogue_registry(), &read, header, &fault) == ERR_OK) {
+        keep(session, &read, tape);
+    } else {
         complain("%s:%u: %s", path, (unsigned)fault.line, fault.message);
-        free(entries);
-        return STATUS_USAGE;
+        status = STATUS_USAGE;
     }
-    *tape = read;
-    tape->capacity = read.count;
-    tape->entries = text_memory(&session->texts, (size_t)read.count + 1, sizeof *entries);
-    memcpy(tape->entries, entries, read.count * sizeof *entries);
+    free(entries);
+    return status;
+}
+
+enum status session_tape_headed(struct session *session,
+                                const char *path,
+                                struct tape *tape,
+                                struct tape_header *header)
+{
+    return read_tape(session, "", path, tape, header);
+}
+
+enum status session_tape(struct session *session, const char *path, struct tape *tape)
+{
+    struct tape_header header;
+    return read_tape(session, "--tape ", path, tape, &header);
+}
+
+enum status session_fuzz_input(struct session *session, const char *path, struct tape *tape)
+{
+    struct bytes content = {0};
+    const enum status status = read_named(session, "--fuzz ", path, &content);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct tape_entry *entries = memory_take(TAPE_ENTRIES_MAX * sizeof *entries);
+    struct tape read = {.entries = entries, .capacity = TAPE_ENTRIES_MAX};
+    tape_read_fuzz(content, catalogue_registry(), &read);
+    keep(session, &read, tape);
     free(entries);
     return STATUS_OK;
 }

@@ -7,6 +7,7 @@
 #include "scenarios/cli/status.h"
 #include "scenarios/cli/text.h"
 #include "scenarios/scenario.h"
+#include "sim/tape.h"
 
 struct session {
     const struct options *options; /* read */
@@ -35,6 +36,16 @@ MUST_USE enum status session_scenario_under(struct session *session,
 
 /* Read a tape file; entries live in the texts. STATUS_OK or STATUS_USAGE. */
 MUST_USE enum status session_tape(struct session *session, const char *path, struct tape *tape);
+
+/* The same, with what its header says. */
+MUST_USE enum status session_tape_headed(struct session *session,
+                                         const char *path,
+                                         struct tape *tape,
+                                         struct tape_header *header);
+
+/* Read an input of the fuzzer, which is a tape whatever its bytes are. The same. */
+MUST_USE enum status
+session_fuzz_input(struct session *session, const char *path, struct tape *tape);
 
 /* The words that choose sink and profile, for a command that replays: "" or " --profile observed". */
 const char *session_selection(struct session *session);
