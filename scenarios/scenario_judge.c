@@ -206,6 +206,7 @@ static bool is_judged_by(const struct sink_type *sink, const char *oracle)
         {"order-per-key", SINK_GUARANTEE_NONE},
         {"end-to-end", SINK_GUARANTEE_NONE},
         {"one-cut", SINK_EXACTLY_ONCE},
+        {"channel-state", SINK_GUARANTEE_NONE},
         {"no-silent-loss", SINK_AT_LEAST_ONCE},
     };
     for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {

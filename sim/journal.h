@@ -32,7 +32,7 @@ enum journal_kind {
     HOST_CONTRACT,     /* a contract rule was broken: code = enum contract_rule; a = detail */
     /* host: checkpoints */
     HOST_CHECKPOINT_TRIGGERED, /* checkpoint */
-    HOST_CHECKPOINT_COMPLETED, /* checkpoint */
+    HOST_CHECKPOINT_COMPLETED, /* checkpoint; a = bytes of its channel state */
     HOST_CHECKPOINT_ABORTED,   /* checkpoint; code = enum abort_cause */
     HOST_NOTICE,               /* checkpoint; a completion notice reaches lane */
     HOST_NOTICE_LOST,          /* checkpoint; it does not */

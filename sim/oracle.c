@@ -120,6 +120,8 @@ static void mark(struct judge *judge)
     SOMETIMES(world, JUDGE_ENVELOPE_SENT, (saw & SAW_SENT_ENVELOPE) != 0);
     SOMETIMES(world, JUDGE_BARRIER, (saw & SAW_BARRIER) != 0);
     SOMETIMES(world, JUDGE_HEAL, (saw & SAW_HEAL) != 0);
+    SOMETIMES(world, JUDGE_IN_FLIGHT, (saw & SAW_IN_FLIGHT) != 0);
+    SOMETIMES(world, JUDGE_IN_FLIGHT_RESTORED, (saw & SAW_IN_FLIGHT_RESTORED) != 0);
 }
 
 void judge_end(struct judge *judge, enum run_end end)

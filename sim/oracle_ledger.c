@@ -240,6 +240,7 @@ NOINLINE static void note_completed(struct ledger *ledger, uint32_t number)
     cover_arrived(ledger, number);
     ledger->cut = number;
     ledger->saw |= ledger->batch_count > 0 ? SAW_COVERED : 0;
+    ledger->saw |= checkpoint->in_flight_count > 0 ? SAW_IN_FLIGHT : 0;
     ledger_note_collected(ledger, checkpoint);
 }
 
@@ -268,6 +269,7 @@ NOINLINE static void note_started(struct ledger *ledger, const struct journal_en
         ledger->next_sink = entry->attempt;
     }
     if (checkpoint != NULL) {
+        ledger->saw |= checkpoint->in_flight_count > 0 ? SAW_IN_FLIGHT_RESTORED : 0;
         ledger_expect_restored(ledger, checkpoint);
     }
 }

@@ -155,6 +155,8 @@ enum ledger_saw {
     SAW_SENT_ENVELOPE = 128,
     SAW_BARRIER = 256,
     SAW_HEAL = 512,
+    SAW_IN_FLIGHT = 1024,
+    SAW_IN_FLIGHT_RESTORED = 2048,
 };
 
 struct judge_facts;

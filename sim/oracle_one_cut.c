@@ -6,7 +6,8 @@
  * stored is behind it (nobody reads it again).
  *
  * Claims: EN-1, EN-2, EN-3. Mutants that must trip it: positions that are taken behind the barrier
- * (m-en-07), a snapshot of the last batch alone (m-en-02).
+ * (m-en-07), a snapshot of the last batch alone (m-en-02), a barrier that overtakes committables
+ * (m-en-23).
  * Not to be flagged: an envelope that an earlier checkpoint held already; a record that was skipped,
  * failed or dropped. Not judged: envelopes that stage several records; eager sinks, whose state is
  * empty. */
@@ -72,7 +73,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
     judge_behind(judge, position, entry->checkpoint);
 }
 
-static const char *const mutants[] = {"m-en-02", "m-en-07", NULL};
+static const char *const mutants[] = {"m-en-02", "m-en-07", "m-en-23", NULL};
 static const uint16_t marks[] = {
     MARK_JUDGE_RECORD_COVERED, MARK_JUDGE_ENVELOPE_RESTORED, MARK_NONE};
 

@@ -29,6 +29,7 @@ const struct oracle_type *const oracle_types[] = {
     &oracle_order_per_key,
     &oracle_end_to_end,
     &oracle_one_cut,
+    &oracle_channel_state,
 };
 
 const size_t oracle_type_count = ARRAY_COUNT(oracle_types);

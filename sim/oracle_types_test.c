@@ -9,7 +9,8 @@
  * link: sim/oracle_progress sim/oracle_no_silent_loss sim/oracle_contract
  * link: sim/oracle_atomic_visibility sim/oracle_idempotent_commit sim/oracle_attempt_fenced
  * link: sim/oracle_retry_budget sim/oracle_refused sim/oracle_no_leak sim/oracle_order_per_key
- * link: sim/oracle_end_to_end sim/oracle_one_cut sim/oracle_table
+ * link: sim/oracle_end_to_end sim/oracle_one_cut sim/oracle_channel_state
+ * link: sim/oracle_table
  * link: sim/journal sim/engine/store sim/arena sim/lane sinks/base/units sinks/base/bytes sinks/sink
  * link: sinks/base/digest
  */
@@ -50,6 +51,7 @@ static void the_order_is_fixed(void **state)
         "order-per-key",
         "end-to-end",
         "one-cut",
+        "channel-state",
     };
     assert_int_equal(oracle_type_count, ARRAY_COUNT(names));
     for (size_t index = 0; index < oracle_type_count; index++) {
@@ -81,7 +83,8 @@ static void each_oracle_is_complete(void **state)
             assert_memory_equal(type->mutants[at], "m-", 2);
         }
         for (size_t at = 0; type->marks[at] != MARK_NONE; at++) {
-            assert_in_range(type->marks[at], MARK_JUDGE_RECORD_COVERED, MARK_JUDGE_HEAL);
+            assert_in_range(
+                type->marks[at], MARK_JUDGE_RECORD_COVERED, MARK_JUDGE_IN_FLIGHT_RESTORED);
         }
     }
 }

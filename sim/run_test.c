@@ -13,7 +13,8 @@
  * link: sim/oracle_contract sim/oracle_dead_letter_complete sim/oracle_deadline_respected
  * link: sim/oracle_atomic_visibility sim/oracle_idempotent_commit sim/oracle_attempt_fenced
  * link: sim/oracle_retry_budget sim/oracle_refused sim/oracle_no_leak sim/oracle_order_per_key
- * link: sim/oracle_end_to_end sim/oracle_one_cut sim/oracle_table
+ * link: sim/oracle_end_to_end sim/oracle_one_cut sim/oracle_channel_state
+ * link: sim/oracle_table
  * link: sim/oracle_effectively_once sim/oracle_exactly_once_write sim/oracle_identity_stable
  * link: sim/oracle_liveness sim/oracle_no_early_visibility sim/oracle_no_silent_loss
  * link: sim/oracle_ownership sim/oracle_progress sim/oracle_quiescent_at_barrier
@@ -184,6 +185,8 @@ static void every_outcome_of_the_engine_is_reached(void **state)
         toy.config.job.clock_jump = (int64_t)MINUTES(1);
         toy.config.job.stateless_restores = (uint8_t)(seed % 3);
         toy.config.job.allow_non_restored = true;
+        toy.config.job.source_renumbers = true;
+        toy.config.job.barriers = (uint8_t)(seed % 5 < 3 ? seed % 5 : 0);
         toy_next_sink(&toy, seed % 4 < 2 ? TOY_STAGED : TOY_EAGER);
         toy.config.job.savepoint =
             (struct job_savepoint){.at = seed % 3 == 0 ? JOB_SAVEPOINT_NEVER : JOB_SAVEPOINT_DRAWN,

@@ -13,7 +13,8 @@
  * link: sim/oracle_contract sim/oracle_dead_letter_complete sim/oracle_deadline_respected
  * link: sim/oracle_atomic_visibility sim/oracle_idempotent_commit sim/oracle_attempt_fenced
  * link: sim/oracle_retry_budget sim/oracle_refused sim/oracle_no_leak sim/oracle_order_per_key
- * link: sim/oracle_end_to_end sim/oracle_one_cut sim/oracle_table
+ * link: sim/oracle_end_to_end sim/oracle_one_cut sim/oracle_channel_state
+ * link: sim/oracle_table
  * link: sim/oracle_effectively_once sim/oracle_exactly_once_write sim/oracle_identity_stable
  * link: sim/oracle_liveness sim/oracle_no_early_visibility sim/oracle_no_silent_loss
  * link: sim/oracle_ownership sim/oracle_progress sim/oracle_quiescent_at_barrier
@@ -43,8 +44,11 @@ static void init(enum toy_sink sink, enum job_barriers barriers)
     toy.config.race_window = MS(15);
     toy.config.faults.kinds = UINT32_C(1) << FAULT_ORDER;
     toy.behaviour.busy_for = MS(9);
-    const struct oracle_type *const oracles[] = {
-        &oracle_at_least_once, &oracle_checkpoint_durable, &oracle_one_cut, &oracle_ownership};
+    const struct oracle_type *const oracles[] = {&oracle_at_least_once,
+                                                 &oracle_checkpoint_durable,
+                                                 &oracle_one_cut,
+                                                 &oracle_channel_state,
+                                                 &oracle_ownership};
     for (uint32_t i = 0; i < ARRAY_COUNT(oracles); i++) {
         toy.config.oracles[i] = oracles[i];
     }

@@ -14,6 +14,16 @@ note_checkpoint(struct job *job, enum journal_kind kind, uint32_t checkpoint, ui
                                           .checkpoint = checkpoint});
 }
 
+static void note_completed(struct job *job, const struct stored_checkpoint *stored)
+{
+    (void)job_note(job,
+                   (struct journal_entry){.kind = HOST_CHECKPOINT_COMPLETED,
+                                          .lane = lane_make(LANE_COORDINATOR, 0),
+                                          .attempt = job->attempt,
+                                          .checkpoint = stored->number,
+                                          .a = stored->in_flight_bytes});
+}
+
 static void schedule_tick(struct job *job, nanos due)
 {
     job->tick = job_schedule(job, job->coordinator_node, ENGINE_TICK, due, job->attempt, 0);
@@ -46,6 +56,18 @@ static uint32_t parts_of(const struct job *job)
     return job->subtasks * (unaligned ? 2 : 1) + (job_is_chained(job) ? 0 : job->committer_count);
 }
 
+/* Where no barrier waits for another, it shows when each source sends its own. */
+static nanos barrier_due(struct job *job, uint32_t source)
+{
+    const nanos now = world_now(job->world);
+    if (job->config->barriers == JOB_BARRIERS_ALIGNED) {
+        return now;
+    }
+    const uint32_t pick =
+        engine_pick(job, ENGINE_SITE_BARRIER, lane_make(LANE_SOURCE, source), CHOICE_ALL);
+    return pick == 0 ? now : nanos_add(now, job->config->record_interval);
+}
+
 static void trigger(struct job *job, enum store_kind kind)
 {
     struct pending_checkpoint *pending = &job->pending[job->pending_count];
@@ -71,10 +93,11 @@ static void trigger(struct job *job, enum store_kind kind)
                      job->attempt,
                      number);
     for (uint32_t i = 0; i < job->config->sources; i++) {
+        const nanos due = barrier_due(job, i);
         (void)job_schedule(job,
                            job->source_nodes[i],
                            ENGINE_BARRIER,
-                           world_now(job->world),
+                           due,
                            job->attempt,
                            i | ((uint64_t)number << 32));
     }
@@ -223,6 +246,8 @@ void coordinator_in_flight(struct job *job, uint32_t checkpoint, struct stored_i
     }
     stored->in_flight[count] = record;
     stored->in_flight_count++;
+    const struct sink_record *content = &job->config->log->records[record.record - 1].record;
+    stored->in_flight_bytes += content->key.size + content->value.size;
     stored->in_flight_bits[(record.record - 1) / 64] |= UINT64_C(1) << ((record.record - 1) % 64);
 }
 
@@ -363,7 +388,7 @@ static void complete_savepoint(struct job *job, struct pending_checkpoint *pendi
     pending = stops ? abort_subsumed(job, stored->number) : pending;
     job->last_completed_at = now;
     store_complete_savepoint(job->store, stored, now);
-    note_checkpoint(job, HOST_CHECKPOINT_COMPLETED, stored->number, 0);
+    note_completed(job, stored);
     remove_pending(job, pending);
     for (uint32_t i = 0; i < listener_count(job) && stops; i++) {
         schedule_notice(job, i, listener_of(job, i).node, stored->number, now);
@@ -392,7 +417,7 @@ void coordinator_complete_event(struct job *job, uint32_t checkpoint)
     job->failures = 0;
     store_complete(job->store, stored, job->last_completed_at);
     note_covering(job, stored);
-    note_checkpoint(job, HOST_CHECKPOINT_COMPLETED, checkpoint, 0);
+    note_completed(job, stored);
     remove_pending(job, pending);
     for (uint32_t i = 0; i < listener_count(job); i++) {
         send_notice(job, i, checkpoint);

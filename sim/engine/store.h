@@ -68,6 +68,7 @@ struct stored_checkpoint {
     uint32_t collection_count;
     struct stored_in_flight *in_flight; /* channel by channel, in order */
     uint32_t in_flight_count;
+    uint64_t in_flight_bytes; /* keys and values of these records */
     uint64_t *in_flight_bits; /* private: by record - 1; NULL when there is none */
 };
 
