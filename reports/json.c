@@ -174,6 +174,20 @@ static json_t *counts_json(const struct report_count *counts, size_t count, bool
     return list;
 }
 
+static json_t *reached_json(const struct report_run *run, bool *ok)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < run->reached_count; i++) {
+        const struct builder builder = builder_in(ok);
+        put_text(&builder, "name", run->reached[i].name);
+        put_count(&builder, "count", run->reached[i].count);
+        put_seed(&builder, "first_seed", run->reached[i].first_seed);
+        put_bool(&builder, "pair", run->reached[i].is_pair);
+        append(list, builder.object, ok);
+    }
+    return list;
+}
+
 static json_t *details_json(const struct report_run *run, bool *ok)
 {
     json_t *details = json_array();
@@ -205,6 +219,10 @@ static json_t *evidence_json(const struct report_run *run, bool *ok)
     put(&builder, "crashes", count_json(&run->crashes, ok));
     put(&builder, "kinds", counts_json(run->kinds, run->kind_count, ok));
     put(&builder, "marks", counts_json(run->marks, run->mark_count, ok));
+    put_count(&builder, "must_after", run->must_after);
+    put(&builder, "reached", reached_json(run, ok));
+    put_texts(&builder, "never_reached", run->never, run->never_count);
+    put_count(&builder, "pairs", run->pair_count);
     put_texts(&builder, "shortfalls", run->shortfalls, run->shortfall_count);
     put(&builder, "details", details_json(run, ok));
     return builder.object;

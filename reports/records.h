@@ -44,6 +44,14 @@ struct report_count {
     uint64_t wanted; /* 0: not asked for */
 };
 
+/* A behaviour mark that was reached: in so many runs, first at this seed. */
+struct report_mark {
+    const char *name;
+    uint64_t count;
+    uint64_t first_seed;
+    bool is_pair; /* of a fault and a phase */
+};
+
 /* One scenario swept over seeds. */
 struct report_run {
     const char *scenario;
@@ -76,8 +84,14 @@ struct report_run {
     const struct report_count
         *kinds; /* fault kinds of the menu: counted runs in which they fired */
     size_t kind_count;
-    const struct report_count *marks; /* "oracle: mark" */
+    const struct report_count *marks; /* "oracle: mark", and of must_reach "scenario: mark" */
     size_t mark_count;
+    uint64_t must_after; /* runs from which on the marks of must_reach are asked for */
+    const struct report_mark *reached; /* of the scenario's behaviour marks, pairs behind others */
+    size_t reached_count;
+    const char *const *never; /* reached, but for pairs */
+    size_t never_count;
+    uint64_t pair_count;           /* pairs of the catalogue */
     struct report_count crashes;   /* counted runs with a crash and a restore */
     const char *const *shortfalls; /* why it is inconclusive */
     size_t shortfall_count;

@@ -9,6 +9,8 @@
 #define FULL_VIOLATIONS 3
 #define CHOICE_LINES    6
 #define ORACLE_COLUMNS  26
+#define LINE_COLUMNS    100
+#define NEVER_FROM      500 /* counted runs: fewer are a spot check */
 
 /* Print one line: what is cut short or has control characters is still one line. */
 static void print_line(FILE *file, const char *indent, const char *text)
@@ -75,6 +77,48 @@ static void print_brief(FILE *file, const struct report_violation *violation)
     print_line(file, "", violation->message);
 }
 
+/* Names behind each other, in lines of LINE_COLUMNS. */
+static void print_names(FILE *file, const char *indent, const char *const *names, size_t count)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_last = i + 1 == count;
+        const size_t size = strlen(names[i]) + (is_last ? 0 : 1);
+        const bool starts = used == 0 || used + 1 + size > LINE_COLUMNS;
+        if (starts) {
+            (void)fprintf(file, "%s%s", used == 0 ? "" : "\n", indent);
+        }
+        used = starts ? strlen(indent) + size : used + 1 + size;
+        (void)fprintf(file, "%s%s%s", starts ? "" : " ", names[i], is_last ? "\n" : ",");
+    }
+}
+
+/* What was reached is told of a sweep in which nothing is wrong, and what was not, of one that is more
+ * than a spot check. */
+static void print_marks(FILE *file, const struct report_run *run)
+{
+    size_t pairs = 0;
+    for (size_t i = 0; i < run->reached_count; i++) {
+        pairs += run->reached[i].is_pair ? 1 : 0;
+    }
+    const size_t marks = run->reached_count - pairs;
+    const bool tells_never = run->never_count > 0 && run->counted >= NEVER_FROM;
+    if (marks == 0 || run->violation_count > 0) {
+        return;
+    }
+    (void)fprintf(file,
+                  "  marks: %zu of %zu reached, and %zu of %" PRIu64
+                  " pairs of a fault and a phase%s\n",
+                  marks,
+                  marks + run->never_count,
+                  pairs,
+                  run->pair_count,
+                  tells_never ? "; never reached:" : "");
+    if (tells_never) {
+        print_names(file, "    ", run->never, run->never_count);
+    }
+}
+
 void report_text_run(FILE *file, const struct report_run *run)
 {
     (void)fprintf(file,
@@ -109,6 +153,7 @@ void report_text_run(FILE *file, const struct report_run *run)
     for (size_t i = 0; i < run->shortfall_count; i++) {
         print_line(file, "  missing: ", run->shortfalls[i]);
     }
+    print_marks(file, run);
     for (size_t i = 0; i < run->violation_count; i++) {
         if (i < FULL_VIOLATIONS) {
             report_text_violation(file, run, i);

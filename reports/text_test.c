@@ -63,6 +63,44 @@ static size_t count_lines(const char *text)
     return lines;
 }
 
+static const char *const never[] = {"a.first", "b.second", "c.third"};
+static const struct report_mark reached[] = {
+    {.name = "d.fourth", .count = 7, .first_seed = 3},
+    {.name = "crash@sink.opening", .count = 1, .first_seed = 9, .is_pair = true},
+};
+
+static void tell_marks(uint64_t counted, size_t violations, char text[TEXT_SIZE])
+{
+    FILE *file = tmpfile();
+    struct report_run run = run_with(&violation, violations);
+    assert_non_null(file);
+    run.counted = counted;
+    run.reached = reached;
+    run.reached_count = ARRAY_COUNT(reached);
+    run.never = never;
+    run.never_count = ARRAY_COUNT(never);
+    run.pair_count = 304;
+    report_text_run(file, &run);
+    read_text(file, text);
+}
+
+/* Goal: a sweep says what it never reached, where nothing else is wrong and it was more than a spot
+ * check. */
+static void marks_that_were_never_reached_are_told(void **state)
+{
+    (void)state;
+    char text[TEXT_SIZE];
+    tell_marks(500, 0, text);
+    assert_non_null(strstr(text,
+                           "  marks: 1 of 4 reached, and 1 of 304 pairs of a fault and a phase; "
+                           "never reached:\n    a.first, b.second, c.third\n"));
+    tell_marks(499, 0, text);
+    assert_non_null(strstr(text, "  marks: 1 of 4 reached, and 1 of 304 pairs"));
+    assert_null(strstr(text, "never"));
+    tell_marks(500, 1, text);
+    assert_null(strstr(text, "marks:"));
+}
+
 /* Goal: a failure takes at most 12 lines with its verdict, however many choices it has. */
 static void a_failure_has_at_most_twelve_lines(void **state)
 {
@@ -269,6 +307,7 @@ static void an_entry_tells_what_changed_and_how_to_keep_it(void **state)
 }
 
 TEST_MAIN(text,
+          TEST(marks_that_were_never_reached_are_told),
           TEST(a_failure_has_at_most_twelve_lines),
           TEST(many_failures_are_told_in_a_line_each),
           TEST(what_is_missing_is_told),

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #define SCENARIO_MESSAGE_SIZE 400
+#define SCENARIO_MUST_MAX     32u
 
 /* Where and why a scenario could not be read: one line with file, JSON path, value and what is
  * allowed. */
@@ -37,7 +38,9 @@ struct scenario {
     char claim[32];           /* id, or empty */
     char expected_oracle[48]; /* of a fails expectation: the oracle that must find it, or empty */
     struct run_config config;
-    uint64_t default_seeds; /* how many `run` takes without --seeds */
+    uint64_t default_seeds;                 /* how many `run` takes without --seeds */
+    uint16_t must_reach[SCENARIO_MUST_MAX]; /* places of marks (scenarios/marks.h) */
+    uint32_t must_count;
     /* regressions: a tape to replay, with the digest it must give (0: none) */
     struct tape tape;
     bool has_tape;

@@ -472,6 +472,7 @@ enum err scenario_build(struct reader *reader,
         build_stop_reasons,
         build_oracles,
         build_expectation,
+        build_must_reach,
         build_tape,
     };
     struct build build = {.reader = reader,

@@ -42,6 +42,7 @@ MUST_USE enum err build_reader(struct build *build);
 MUST_USE enum err build_stop_reasons(struct build *build);
 MUST_USE enum err build_oracles(struct build *build);
 MUST_USE enum err build_expectation(struct build *build);
+MUST_USE enum err build_must_reach(struct build *build);
 MUST_USE enum err build_tape(struct build *build);
 
 #endif

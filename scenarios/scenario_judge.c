@@ -1,5 +1,6 @@
 /* The part of a scenario that says what may go wrong and who judges it: fault menu, downtimes,
  * excuses, stop reasons, reader, oracles, expectation and tape. */
+#include "scenarios/marks.h"
 #include "scenarios/scenario_build.h"
 #include "scenarios/wiring/catalogue.h"
 #include "sim/tape.h"
@@ -263,6 +264,29 @@ enum err build_expectation(struct build *build)
     (void)snprintf(scenario->expected_oracle, sizeof(scenario->expected_oracle), "%s", oracle);
     const struct oracle_type *found = NULL;
     return oracle[0] == '\0' ? ERR_OK : find_oracle(build, "oracle", oracle, &found);
+}
+
+/* A sink that stands in for the file's taps other phases: what it cannot reach is not asked of it. */
+enum err build_must_reach(struct build *build)
+{
+    struct scenario *scenario = build->scenario;
+    struct marks_set catalogue;
+    json_t *list = build_value_of(build, FIELD_MUST_REACH)->json;
+    marks_of_scenario(build->config, ALL_KINDS, &catalogue);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        uint32_t place = 0;
+        if (marks_find(build->config, &catalogue, name, &place) == ERR_OK) {
+            scenario->must_reach[scenario->must_count] = narrow_u16(place);
+            scenario->must_count++;
+        } else if (build->options->sink_or_null == NULL) {
+            char path[READER_PATH_SIZE];
+            (void)snprintf(path, sizeof(path), "must_reach[%zu]", i);
+            return build_reject(
+                build, path, name, "marks as in list marks, of this scenario's sink and models");
+        }
+    }
+    return ERR_OK;
 }
 
 enum err build_tape(struct build *build)

@@ -5,6 +5,7 @@
  */
 #include "scenarios/scenario.h"
 
+#include "scenarios/marks.h"
 #include "scenarios/scenario_fields.h"
 #include "scenarios/scenario_reader.h"
 #include "scenarios/wiring/catalogue.h"
@@ -440,6 +441,10 @@ static void unknown_name_is_refused_with_the_known_ones(void **state)
          "engine.next_sink.options"},
         {"\"engine\":{\"source\":{\"keeps\":\"some\"}}", "engine.source.keeps: \"some\"; allowed"},
         {"\"excuses\":[\"the dog\"]", "excuses[0]: \"the dog\"; allowed: window_lapsed"},
+        {"\"must_reach\":[\"link.paused\",\"link.posed\"]",
+         "must_reach[1]: \"link.posed\"; allowed: marks as in list marks"},
+        {"\"must_reach\":[\"cloudtasks-at-least-once.opened\"]",
+         "must_reach[0]: \"cloudtasks-at-least-once.opened\"; allowed: marks"},
         {"\"digest\":\"123\"", "digest: \"123\"; allowed: a text of 0x"},
         {"\"digest\":\"0x11112222333344445\"", "digest: "},
         {"\"workload\":{\"poison\":{\"service\":\"3/2\"}}", "workload.poison.service: \"3/2\""},
@@ -579,6 +584,43 @@ static void options_win_over_the_file(void **state)
     json_decref(root);
 }
 
+/* Goal: a scenario names marks of any kind, and a sink that stands in for its own is not asked for
+ * the phases of the other. */
+static void marks_that_must_be_reached_are_read(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"link.paused",
+                                        "cloudtasks.name_live",
+                                        "cloudtasks-exactly-once.queue_read",
+                                        "crash@sink.committing",
+                                        "crash@engine.restoring"};
+    json_t *root = smallest();
+    json_t *list = json_array();
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        assert_int_equal(json_array_append_new(list, json_string(names[i])), 0);
+    }
+    assert_int_equal(json_object_set_new(root, "must_reach", list), 0);
+    char *text = json_dumps(root, 0);
+    struct sink_type own = *catalogue_sink(BYTES_LITERAL("cloudtasks-exactly-once"));
+    own.name = "my-sink";
+    const struct scenario_options options[] = {{.name = "x"}, {.name = "x", .sink_or_null = &own}};
+    for (uint32_t i = 0; i < ARRAY_COUNT(options); i++) {
+        struct scenario *scenario = NULL;
+        struct scenario_fault fault;
+        assert_int_equal(scenario_create(bytes_of_text(text), &options[i], &scenario, &fault),
+                         ERR_OK);
+        assert_int_equal(scenario->must_count, ARRAY_COUNT(names) - i);
+        for (uint32_t k = 0; k < scenario->must_count; k++) {
+            char name[MARKS_NAME_SIZE];
+            marks_name(&scenario->config, scenario->must_reach[k], name);
+            assert_string_equal(name, names[k + (k >= 2 ? i : 0)]);
+        }
+        scenario_destroy(scenario);
+    }
+    free(text);
+    json_decref(root);
+}
+
 /* --- files --------------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *ending)
@@ -702,6 +744,7 @@ TEST_MAIN(scenario,
           TEST(downtimes_follow_the_windows),
           TEST(tape_and_digest_are_read),
           TEST(options_win_over_the_file),
+          TEST(marks_that_must_be_reached_are_read),
           TEST(every_shipped_scenario_loads),
           TEST(scenario_is_found_by_path_and_by_name),
           TEST(documentation_has_every_field))

@@ -354,6 +354,30 @@ static void kept_failures_can_be_replayed(void **state)
     assert_non_null(strstr(shell->output, "broken: effectively-once"));
 }
 
+/* Goal: a rare mark leaves a tape that shows it. Method: a list of marks and tapes is kept; a sweep of
+ * the seed of the first tape reaches the mark, and its tape gives a run. */
+static void rare_marks_leave_a_tape(void **state)
+{
+    struct shell *shell = *state;
+    char mark[64];
+    unsigned seed = 0;
+    assert_status(shell, "run " HOLDS " --seeds 1-600 --out @kept", 0);
+    const char *list = content(shell, "kept/exemplars/cloudtasks-exactly-once-small.txt");
+    assert_int_equal(sscanf(list,
+                            "%63[^:]: in %*u of 600 runs, first "
+                            "cloudtasks-exactly-once-small-seed%u.tape\n",
+                            mark,
+                            &seed),
+                     2);
+    assert_status(shell,
+                  text_format(&shell->texts, "run " HOLDS " --seeds %u-%u --json @one", seed, seed),
+                  0);
+    assert_non_null(strstr(content(shell, "one"), mark));
+    const char *tape = text_format(
+        &shell->texts, "kept/exemplars/cloudtasks-exactly-once-small-seed%u.tape", seed);
+    assert_status(shell, text_format(&shell->texts, "replay " HOLDS " --tape @%s", tape), 0);
+}
+
 static void a_claim_is_certified(void **state)
 {
     struct shell *shell = *state;
@@ -409,6 +433,7 @@ TEST_MAIN(cli,
           RUN_TEST(a_tape_that_no_run_follows_fails_when_strict),
           RUN_TEST(what_breaks_nothing_cannot_be_shrunk),
           RUN_TEST(kept_failures_can_be_replayed),
+          RUN_TEST(rare_marks_leave_a_tape),
           RUN_TEST(a_claim_is_certified),
           RUN_TEST(a_claim_counts_the_mutants_that_were_killed_on_it),
           RUN_TEST(seeds_may_come_from_a_text_or_the_clock))

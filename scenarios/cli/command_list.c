@@ -4,9 +4,12 @@
 #include "scenarios/cli/files.h"
 #include "scenarios/cli/mutants.h"
 #include "scenarios/cli/session.h"
+#include "scenarios/scenario_fields.h"
 #include "scenarios/wiring/catalogue.h"
+#include "sim/mark.h"
 #include "sim/oracle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_COLUMNS 36
@@ -171,6 +174,79 @@ static enum status list_claims(const struct options *options)
     return claims_list();
 }
 
+static void print_marks(const struct mark *marks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        (void)printf("%-*s %s%s%s\n",
+                     NAME_COLUMNS,
+                     marks[i].name,
+                     marks[i].sentence,
+                     marks[i].unit_test_or_null == NULL ? "" : "; only in ",
+                     marks[i].unit_test_or_null == NULL ? "" : marks[i].unit_test_or_null);
+    }
+}
+
+static void print_phases(const struct sink_type *sink)
+{
+    for (uint32_t i = 0; i < sink->phase_count; i++) {
+        (void)printf("%s.%s\n", sink->name, sink->phases[i]);
+    }
+}
+
+/* The pairs, as what stands for each kind of fault. */
+static void print_pairs(void)
+{
+    static const struct {
+        const char *name;
+        const char *sentence;
+    } phases[] = {
+#define SINK_PHASE(id, name, sentence)   {"KIND@sink." name, "of the half that it meets: " sentence},
+#define ENGINE_PHASE(id, name, sentence) {"KIND@engine." name, "of the engine: " sentence},
+#include "sim/moments.def"
+#undef SINK_PHASE
+#undef ENGINE_PHASE
+    };
+    (void)printf("A fault of a kind fires in a phase:\n");
+    for (size_t i = 0; i < ARRAY_COUNT(phases); i++) {
+        print_item(phases[i].name, phases[i].sentence);
+    }
+    (void)printf("Kinds:");
+    for (uint32_t kind = 1; kind < FAULT_KIND_COUNT; kind++) {
+        (void)printf(" %s", fault_kind_name((enum fault_kind)kind));
+    }
+    (void)printf("\n");
+}
+
+static enum status list_marks(const struct options *options)
+{
+    (void)options;
+    print_marks(sim_marks, sim_mark_count);
+    for (size_t i = 0; i < catalogue_model_count; i++) {
+        print_marks(catalogue_models[i]->marks, catalogue_models[i]->mark_count);
+    }
+    for (size_t i = 0; i < catalogue_sink_count; i++) {
+        print_phases(catalogue_sinks[i]);
+    }
+    print_pairs();
+    return STATUS_OK;
+}
+
+static enum status list_fields(const struct options *options)
+{
+    struct byte_writer writer;
+    (void)options;
+    byte_writer_init(&writer, NULL, 0);
+    scenario_fields_document(&writer);
+    const size_t size = writer.size;
+    uint8_t *text = memory_take(size);
+    byte_writer_init(&writer, text, size);
+    scenario_fields_document(&writer);
+    CHECK(!writer.overflowed);
+    (void)fwrite(text, 1, size, stdout);
+    free(text);
+    return STATUS_OK;
+}
+
 static enum status list_mutants(const struct options *options)
 {
     return mutants_list(options);
@@ -189,6 +265,8 @@ static const struct {
     {"clauses", "what the documents say, as the models take it", list_clauses},
     {"mutants", "the planted bugs", list_mutants},
     {"sites", "the draws of a tape, with their outcomes; the first is calm", list_sites},
+    {"marks", "what runs can be seen to reach: branches, phases, faults in phases", list_marks},
+    {"fields", "the fields of a scenario file, as a table in Markdown", list_fields},
 };
 
 enum status command_list(const struct options *options)
@@ -205,7 +283,7 @@ enum status command_list(const struct options *options)
         }
     }
     complain("list \"%s\": no such list; allowed: scenarios, sinks, models, oracles, claims, "
-             "clauses, mutants, sites",
+             "clauses, mutants, sites, marks, fields",
              options->arguments[0]);
     return STATUS_USAGE;
 }

@@ -26,6 +26,8 @@ struct group {
     size_t violation_count;
     struct report_count *marks;
     size_t mark_count;
+    struct report_mark *reached; /* by any shard */
+    size_t reached_count;
     bool *seen; /* by shard index */
     uint32_t seen_count;
 };
@@ -173,7 +175,86 @@ static void add_marks(struct json_input *input, json_t *list, struct group *grou
         json_t *item = json_array_get(list, i);
         group->marks[i].name = json_input_text(input, item, "name");
         group->marks[i].count += json_input_number(input, item, "count");
+        group->marks[i].wanted = json_input_number(input, item, "wanted");
     }
+}
+
+static struct report_mark *reached_of(struct group *group, const char *name)
+{
+    for (size_t i = 0; i < group->reached_count; i++) {
+        if (strcmp(group->reached[i].name, name) == 0) {
+            return &group->reached[i];
+        }
+    }
+    return NULL;
+}
+
+/* What any shard reached. */
+static void add_reached(struct json_input *input, json_t *list, struct group *group)
+{
+    const size_t count = json_array_size(list);
+    struct report_mark *all =
+        text_memory(input->texts, group->reached_count + count + 1, sizeof *all);
+    if (group->reached_count > 0) {
+        memcpy(all, group->reached, group->reached_count * sizeof *all);
+    }
+    group->reached = all;
+    for (size_t i = 0; i < count; i++) {
+        json_t *item = json_array_get(list, i);
+        const struct report_mark mark = {
+            .name = json_input_text(input, item, "name"),
+            .count = json_input_number(input, item, "count"),
+            .first_seed = json_input_number(input, item, "first_seed"),
+            .is_pair = json_input_bool(input, item, "pair"),
+        };
+        struct report_mark *known = reached_of(group, mark.name);
+        if (known == NULL) {
+            group->reached[group->reached_count++] = mark;
+        } else {
+            known->count += mark.count;
+            known->first_seed =
+                mark.first_seed < known->first_seed ? mark.first_seed : known->first_seed;
+        }
+    }
+}
+
+/* What no shard reached: of the first shard's list, what the others did not reach either. */
+static void add_never(struct json_input *input, json_t *evidence, struct group *group)
+{
+    if (group->seen_count == 0) {
+        group->run.never =
+            json_input_texts(input, evidence, "never_reached", &group->run.never_count);
+    }
+}
+
+static void finish_marks(struct text_pool *texts, struct group *group)
+{
+    const char **never = text_memory(texts, group->run.never_count + 1, sizeof *never);
+    size_t count = 0;
+    for (size_t i = 0; i < group->run.never_count; i++) {
+        if (reached_of(group, group->run.never[i]) == NULL) {
+            never[count++] = group->run.never[i];
+        }
+    }
+    group->run.never = never;
+    group->run.never_count = count;
+    behaviour_sort(group->reached, group->reached_count);
+    group->run.reached = group->reached;
+    group->run.reached_count = group->reached_count;
+    group->run.marks = group->marks;
+    group->run.mark_count = group->mark_count;
+}
+
+/* The marks that the scenario must reach are asked of the whole. */
+static void ask_for_marks(struct text_pool *texts, struct group *group)
+{
+    struct report_count *must = text_memory(texts, group->mark_count + 1, sizeof *must);
+    for (size_t i = 0; i < group->mark_count; i++) {
+        if (group->marks[i].wanted > 0) {
+            must[group->demand.must_count++] = group->marks[i];
+        }
+    }
+    group->demand.must = must;
 }
 
 /* "seed 17: ..." of the lowest seed. */
@@ -251,6 +332,10 @@ add_run(struct merger *merger, struct json_input *input, json_t *object, json_t 
         json_input_number(input, json_input_object(input, evidence, "crashes"), "count");
     add_kinds(input, json_input_list(input, evidence, "kinds"), group, part);
     add_marks(input, json_input_list(input, evidence, "marks"), group);
+    add_reached(input, json_input_list(input, evidence, "reached"), group);
+    add_never(input, evidence, group);
+    group->run.pair_count = json_input_number(input, evidence, "pairs");
+    group->demand.must_after = json_input_number(input, evidence, "must_after");
     add_violations(input,
                    json_input_list(input, object, "violations"),
                    json_input_list(input, evidence, "details"),
@@ -339,9 +424,9 @@ static enum status finish_group(struct merger *merger, struct group *group)
         return status;
     }
     group->demand.marks = &no_marks;
+    ask_for_marks(&merger->texts, group);
     summary_judge(&group->summary, &group->demand, &merger->texts, &group->run);
-    group->run.marks = group->marks;
-    group->run.mark_count = group->mark_count;
+    finish_marks(&merger->texts, group);
     group->run.shard_index = 1;
     group->run.shard_count = 1;
     group->run.runs_per_s = rate_per_second(group->run.runs, group->run.elapsed_ms);

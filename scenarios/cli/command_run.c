@@ -1,6 +1,7 @@
 /* run: sweep the seeds of scenarios. */
 #include "reports/text.h"
 #include "scenarios/cli/command.h"
+#include "scenarios/cli/exemplars.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/session.h"
@@ -188,6 +189,10 @@ static enum status run_one(struct job *job)
     status = failures_collect(job->session, &failures, &job->sweep.summary, job->run);
     const enum status steadiness = check_steadiness(job);
     status = status_worse(status, steadiness);
+    if (job->session->options->out != NULL && !job->sweep_options.tape) {
+        const enum status kept = exemplars_keep(job->session, job->scenario, &job->sweep.summary);
+        status = status_worse(status, kept);
+    }
     report_text_run(stdout, job->run);
     return status_worse(status, summary_status(job->run));
 }

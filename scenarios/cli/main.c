@@ -43,7 +43,7 @@
 
 static const struct command commands[] = {
     {"list",
-     "[scenarios|sinks|models|oracles|claims|clauses|mutants|sites]",
+     "[scenarios|sinks|models|oracles|claims|clauses|mutants|sites|marks|fields]",
      "what there is, one item per line, its name first",
      0,
      1,

@@ -68,8 +68,7 @@ add_findings(struct summary *summary, uint64_t seed, uint64_t oracles, const str
     }
 }
 
-static void
-add_counted(struct summary *summary, const struct result *result, const struct summary_marks *marks)
+static void add_counted(struct summary *summary, uint64_t seed, const struct result *result)
 {
     summary->counted++;
     summary->excused += result->inconclusive > 0 ? 1 : 0;
@@ -80,9 +79,7 @@ add_counted(struct summary *summary, const struct result *result, const struct s
     for (uint32_t kind = 0; kind < FAULT_KIND_COUNT; kind++) {
         summary->kind_runs[kind] += result->kinds_fired >> kind & 1;
     }
-    for (uint32_t i = 0; i < marks->count; i++) {
-        summary->mark_runs[i] += marks_has(&result->marks, marks->items[i].mark->id) ? 1 : 0;
-    }
+    behaviour_add(&summary->behaviour, seed, &result->marks);
 }
 
 static uint64_t broken_oracles(const struct result *result)
@@ -110,10 +107,7 @@ static void count_limit(struct summary *summary, uint64_t seed, const char *mess
     summary->limited++;
 }
 
-uint64_t summary_add(struct summary *summary,
-                     uint64_t seed,
-                     const struct result *result,
-                     const struct summary_marks *marks)
+uint64_t summary_add(struct summary *summary, uint64_t seed, const struct result *result)
 {
     const uint64_t oracles = broken_oracles(result);
     summary->runs++;
@@ -123,10 +117,10 @@ uint64_t summary_add(struct summary *summary,
     case RUN_VIOLATION:
         summary->violating++;
         add_findings(summary, seed, oracles, result);
-        add_counted(summary, result, marks);
+        add_counted(summary, seed, result);
         break;
     case RUN_OK:
-        add_counted(summary, result, marks);
+        add_counted(summary, seed, result);
         break;
     case RUN_VACUOUS:
         summary->vacuous++;
@@ -186,9 +180,7 @@ void summary_join(struct summary *summary, const struct summary *later)
     for (uint32_t kind = 0; kind < FAULT_KIND_COUNT; kind++) {
         summary->kind_runs[kind] += later->kind_runs[kind];
     }
-    for (uint32_t i = 0; i < SUMMARY_MARK_MAX; i++) {
-        summary->mark_runs[i] += later->mark_runs[i];
-    }
+    behaviour_join(&summary->behaviour, &later->behaviour);
     copy_message(summary->limit, later->limit);
     copy_message(summary->refusal, later->refusal);
     for (uint32_t i = 0; i < later->finding_count; i++) {
@@ -419,15 +411,33 @@ static bool is_demanded(const struct summary_demand *demand, const char *oracle_
            (demand->oracles >> oracle & 1) != 0;
 }
 
+/* What the scenario itself must reach is asked for when all of its seeds were run. */
+static void judge_must(struct judgement *judgement, struct report_count *marks)
+{
+    const struct summary_demand *demand = judgement->demand;
+    const bool is_due = !demand->one_run && judgement->summary->runs >= demand->must_after;
+    for (size_t i = 0; i < demand->must_count; i++) {
+        marks[i] = demand->must[i];
+        if (is_due && marks[i].count < marks[i].wanted) {
+            fall_short(judgement,
+                       text_format(judgement->texts,
+                                   "mark %s never reached in %" PRIu64 " runs",
+                                   marks[i].name,
+                                   judgement->summary->runs));
+        }
+    }
+}
+
 static void judge_marks(struct judgement *judgement, struct report_run *run)
 {
     const struct summary_marks *names = judgement->demand->marks;
-    struct report_count *marks = text_memory(judgement->texts, names->count + 1, sizeof *marks);
+    const size_t capacity = names->count + judgement->demand->must_count;
+    struct report_count *marks = text_memory(judgement->texts, capacity + 1, sizeof *marks);
     for (uint32_t i = 0; i < names->count; i++) {
         marks[i] = (struct report_count){
             .name = text_format(
                 judgement->texts, "%s: %s", names->items[i].oracle, names->items[i].mark->name),
-            .count = judgement->summary->mark_runs[i],
+            .count = judgement->summary->behaviour.runs[names->items[i].mark->id],
             .wanted = judgement->demand->is_claim && asks_for_coverage(judgement) &&
                               is_demanded(judgement->demand, names->items[i].oracle)
                           ? 1
@@ -440,6 +450,9 @@ static void judge_marks(struct judgement *judgement, struct report_run *run)
     }
     run->marks = marks;
     run->mark_count = names->count;
+    judge_must(judgement, &marks[names->count]);
+    run->mark_count += judgement->demand->must_count;
+    run->must_after = judgement->demand->must_after;
 }
 
 static void judge_budget(struct judgement *judgement)
@@ -478,6 +491,8 @@ struct summary_demand summary_demand_of(const struct scenario *scenario,
         .expected_oracle = scenario->expected_oracle,
         .kinds = summary_kinds_offered(&scenario->config),
         .marks = marks,
+        .scenario_or_null = scenario,
+        .must_after = scenario->default_seeds,
         .oracles = SUMMARY_ORACLES_ALL,
     };
 }
@@ -523,10 +538,16 @@ void summary_judge(const struct summary *summary,
                    struct text_pool *texts,
                    struct report_run *run)
 {
-    const size_t capacity = FAULT_KIND_COUNT + SUMMARY_MARK_MAX + 4;
+    const size_t capacity = FAULT_KIND_COUNT + SUMMARY_MARK_MAX + SCENARIO_MUST_MAX + 4;
+    struct summary_demand whole = *demand;
+    if (demand->scenario_or_null != NULL) {
+        whole.must =
+            behaviour_must(&summary->behaviour, demand->scenario_or_null, texts, &whole.must_count);
+        behaviour_report(&summary->behaviour, demand->scenario_or_null, demand->kinds, texts, run);
+    }
     struct judgement judgement = {
         .summary = summary,
-        .demand = demand,
+        .demand = &whole,
         .texts = texts,
         .shortfalls = text_memory(texts, capacity, sizeof(const char *)),
         .shortfall_capacity = capacity,

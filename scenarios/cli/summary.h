@@ -5,6 +5,7 @@
 #define SCENARIOS_CLI_SUMMARY_H
 
 #include "reports/records.h"
+#include "scenarios/cli/behaviour.h"
 #include "scenarios/cli/status.h"
 #include "scenarios/cli/text.h"
 #include "scenarios/scenario.h"
@@ -50,7 +51,7 @@ struct summary {
     uint64_t crash_points_hit;
     uint64_t crash_points_seen;
     uint64_t kind_runs[FAULT_KIND_COUNT];
-    uint64_t mark_runs[SUMMARY_MARK_MAX];
+    struct behaviour behaviour; /* of counted runs */
     uint64_t limit_seed;
     char limit[ORACLE_MESSAGE_SIZE];
     char refusal[ORACLE_MESSAGE_SIZE];
@@ -64,7 +65,7 @@ struct summary_mark {
     const struct mark *mark;
 };
 
-/* The marks that the oracles of a scenario name; the index is that of mark_runs. */
+/* The marks that the oracles of a scenario name. */
 struct summary_marks {
     uint32_t count;
     struct summary_mark items[SUMMARY_MARK_MAX];
@@ -72,10 +73,7 @@ struct summary_marks {
 void summary_marks_of(const struct run_config *config, struct summary_marks *marks);
 
 /* Add a run. Returns the bits of the oracles it broke. */
-uint64_t summary_add(struct summary *summary,
-                     uint64_t seed,
-                     const struct result *result,
-                     const struct summary_marks *marks);
+uint64_t summary_add(struct summary *summary, uint64_t seed, const struct result *result);
 
 /* Add a run that took its process with it: oracle is SUMMARY_ORACLE_CRASH or _HANG. */
 void summary_add_lost(struct summary *summary, uint64_t seed, uint8_t oracle, const char *message);
@@ -106,10 +104,14 @@ struct summary_demand {
     const char *expected_oracle; /* that must see an expected failure; empty: any */
     uint32_t kinds;              /* that can fire: summary_kinds_offered */
     const struct summary_marks *marks;
-    uint64_t budget;  /* counted runs asked for; 0: at least half of those made */
-    uint64_t oracles; /* bits of those whose violations count; SUMMARY_ORACLES_ALL */
-    bool one_run;     /* a tape, not a sweep: no coverage is asked for */
-    bool is_claim;    /* asks for crashes and marks, too */
+    const struct scenario *scenario_or_null; /* for its catalogue of marks */
+    const struct report_count *must;         /* marks that it must reach, "scenario: mark" */
+    size_t must_count;
+    uint64_t must_after; /* in so many runs: its own number of seeds */
+    uint64_t budget;     /* counted runs asked for; 0: at least half of those made */
+    uint64_t oracles;    /* bits of those whose violations count; SUMMARY_ORACLES_ALL */
+    bool one_run;        /* a tape, not a sweep: no coverage is asked for */
+    bool is_claim;       /* asks for crashes and marks, too */
 };
 
 /* What a scenario asks for by itself: all of its oracles count. */

@@ -46,7 +46,7 @@ static uint64_t add(struct bench *bench, uint64_t seed, enum run_verdict verdict
     bench->result.verdict = (uint8_t)verdict;
     bench->result.digest = seed * 3;
     bench->result.events = 10;
-    return summary_add(&bench->summary, seed, &bench->result, &bench->marks);
+    return summary_add(&bench->summary, seed, &bench->result);
 }
 
 static void add_many(struct bench *bench, uint64_t count, enum run_verdict verdict)
@@ -149,7 +149,7 @@ static void a_claim_asks_for_its_budget_crashes_and_marks(void **state)
     assert_int_equal(bench->run.shortfall_count, 3);
     bench->result.crashes = 1;
     add_many(bench, 400, RUN_OK);
-    bench->summary.mark_runs[0] = 1;
+    bench->summary.behaviour.runs[MARK_JUDGE_HEAL] = 1;
     judge(bench);
     assert_int_equal(bench->run.verdict, REPORT_HOLDS);
     assert_int_equal(bench->run.crashes.count, 400);
@@ -288,8 +288,8 @@ static void parts_join_to_the_whole(void **state)
             result.finding_count = 1;
             result.findings[0].oracle = (uint8_t)(seed % 3);
         }
-        (void)summary_add(&bench->summary, seed, &result, &bench->marks);
-        (void)summary_add(&parts[(seed - 1) / 30], seed, &result, &bench->marks);
+        (void)summary_add(&bench->summary, seed, &result);
+        (void)summary_add(&parts[(seed - 1) / 30], seed, &result);
     }
     for (size_t i = 0; i < 3; i++) {
         summary_join(joined, &parts[i]);
@@ -297,6 +297,57 @@ static void parts_join_to_the_whole(void **state)
     assert_same(joined, &bench->summary);
     free(parts);
     free(joined);
+}
+
+/* Goal: of each mark, how many runs reached it and which was the first, however the seeds are cut. */
+static void marks_are_counted_with_their_first_seed(void **state)
+{
+    struct bench *bench = *state;
+    const uint32_t place = MARK_LINK_PAUSED;
+    for (uint32_t part = 2; part > 0; part--) {
+        struct summary *parts = calloc(1, sizeof *parts);
+        assert_non_null(parts);
+        for (uint64_t seed = part * 500 - 499; seed <= part * 500; seed++) {
+            struct result result = {.verdict = seed == 300 ? RUN_VACUOUS : RUN_OK};
+            result.marks.bits[place / 64] = (uint64_t)(seed % 300 == 0) << place % 64;
+            result.marks.moments[FAULT_CRASH] = seed == 7 ? 1 : 0;
+            (void)summary_add(parts, seed, &result);
+        }
+        summary_join(&bench->summary, parts);
+        free(parts);
+    }
+    const struct behaviour *behaviour = &bench->summary.behaviour;
+    assert_int_equal(behaviour->runs[place], 2); /* not the vacuous one */
+    assert_int_equal(behaviour->first_seed[place], 600);
+    assert_true(behaviour_is_rare(behaviour, place, 201));
+    assert_false(behaviour_is_rare(behaviour, place, 200));
+    assert_false(behaviour_is_rare(behaviour, MARK_LINK_EXPIRED, 1000));
+    const uint32_t pair = MARKS_PAIRS_AT + 16 * FAULT_CRASH;
+    assert_int_equal(behaviour->runs[pair + SINK_PHASE_ABSENT], 1);
+    assert_int_equal(behaviour->runs[pair + 8 + ENGINE_PHASE_DOWN], 1);
+    assert_int_equal(behaviour->first_seed[pair], 7);
+}
+
+/* Goal: a mark that the scenario must reach is asked for once all of its seeds were run. */
+static void what_must_be_reached_is_asked_of_all_seeds(void **state)
+{
+    struct bench *bench = *state;
+    const struct report_count must[] = {{"scenario: a.b", 0, 1}, {"scenario: c.d", 3, 1}};
+    bench->demand.must = must;
+    bench->demand.must_count = ARRAY_COUNT(must);
+    bench->demand.must_after = 20;
+    add_many(bench, 19, RUN_OK);
+    judge(bench);
+    assert_int_equal(bench->run.verdict, REPORT_HOLDS);
+    (void)add(bench, 20, RUN_OK);
+    judge(bench);
+    assert_int_equal(bench->run.verdict, REPORT_INCONCLUSIVE);
+    assert_int_equal(bench->run.shortfall_count, 1);
+    assert_string_equal(bench->run.shortfalls[0], "mark scenario: a.b never reached in 20 runs");
+    assert_int_equal(bench->run.mark_count, 2);
+    bench->demand.one_run = true;
+    judge(bench);
+    assert_int_equal(bench->run.verdict, REPORT_HOLDS);
 }
 
 static void every_oracle_has_one_name_that_is_read_back(void **state)
@@ -329,4 +380,6 @@ TEST_MAIN(summary,
           RUN_TEST(the_lowest_seed_of_each_kind_of_violation_is_kept),
           RUN_TEST(a_lost_run_is_a_violation_of_crash_or_hang),
           RUN_TEST(parts_join_to_the_whole),
+          RUN_TEST(marks_are_counted_with_their_first_seed),
+          RUN_TEST(what_must_be_reached_is_asked_of_all_seeds),
           TEST(every_oracle_has_one_name_that_is_read_back))

@@ -63,7 +63,7 @@ static bool work(void *context, void *state, void *memory, uint64_t item)
                                            ? reproducer_tape_request(&options->scenario->tape)
                                            : reproducer_seed_request(options->scenario, seed);
     const struct result *result = reproducer_run(reproducer, &request);
-    const uint64_t broken = summary_add(&slot->summary, seed, result, &sweeper->sweep->marks);
+    const uint64_t broken = summary_add(&slot->summary, seed, result);
     slot->last_digest = result->digest;
     slot->alignment = result->alignment;
     return (broken & options->stop_oracles) == 0;
