@@ -12,6 +12,8 @@
 #    define NORETURN __attribute__((noreturn))
 /* Keep a function out of its callers, so that their common path does without its registers. */
 #    define NOINLINE __attribute__((noinline))
+/* Make a copy of a function in each caller, for a parameter that is a constant there. */
+#    define SPECIALISED inline __attribute__((always_inline))
 /* Seen from outside a shared object that is built with its symbols hidden. */
 #    define EXPORTED __attribute__((visibility("default")))
 #    define PRINTF_LIKE(format_index, first_index)                                                 \
@@ -24,6 +26,7 @@
 #    define MUST_USE
 #    define NORETURN
 #    define NOINLINE
+#    define SPECIALISED inline
 #    define EXPORTED
 #    define PRINTF_LIKE(format_index, first_index)
 #    define LIKELY(condition)   (condition)
