@@ -16,44 +16,85 @@ struct judge_hearer {
     uint8_t oracle;
 };
 
+/* Where the hearers of a kind begin: those of all its entries, or behind them those of the unusual
+ * ones. */
+static uint32_t place_of_hearers(uint32_t kind, bool unusual)
+{
+    return 2 * kind + (unusual ? 1u : 0u);
+}
+
+static void tell(struct judge *judge,
+                 const struct judge_hearer *hearer,
+                 const struct journal_entry *entry,
+                 uint32_t position)
+{
+    judge->current = hearer->oracle;
+    hearer->on_entry(hearer->state, judge, entry, position);
+}
+
+#if CHECK_SLOW_ON
+/* Oracles that want only unusual entries find nothing in one that is plain. */
+static void check_plain(struct judge *judge,
+                        const struct judge_hearer *hearer,
+                        const struct judge_hearer *end,
+                        const struct journal_entry *entry,
+                        uint32_t position)
+{
+    for (; hearer < end; hearer++) {
+        const uint8_t verdict = judge->findings[hearer->oracle].verdict;
+        tell(judge, hearer, entry, position);
+        CHECK(judge->findings[hearer->oracle].verdict == verdict);
+    }
+}
+#endif
+
+/* Most entries are plain: what makes an entry unusual is looked at once, by the ledger, and not by
+ * every oracle. Checked builds ask them all the same. */
 static void judge_entry(void *context, const struct journal_entry *entry, uint32_t position)
 {
     struct judge *judge = context;
     ledger_note(judge->ledger, entry, position);
-    const struct judge_hearer *hearer = &judge->hearers[judge->hearers_of[entry->kind]];
-    const struct judge_hearer *end = &judge->hearers[judge->hearers_of[entry->kind + 1]];
+    const uint16_t *places = &judge->hearers_of[place_of_hearers(entry->kind, false)];
+    const bool plain = judge->ledger->plain;
+    const struct judge_hearer *hearer = &judge->hearers[places[0]];
+    const struct judge_hearer *end = &judge->hearers[plain ? places[1] : places[2]];
     for (; hearer < end; hearer++) {
-        judge->current = hearer->oracle;
-        hearer->on_entry(hearer->state, judge, entry, position);
+        tell(judge, hearer, entry, position);
     }
+#if CHECK_SLOW_ON
+    check_plain(judge, hearer, &judge->hearers[places[2]], entry, position);
+#endif
 }
 
 /* List the oracles under each kind that they want: count them, then put each in its place. */
 static void list_hearers(struct judge *judge)
 {
-    uint16_t next[JOURNAL_KIND_COUNT] = {0};
+    uint16_t next[2 * JOURNAL_KIND_COUNT] = {0};
     for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
         const struct oracle_type *type = judge->types[oracle];
         CHECK(type->kinds == 0 || type->on_entry != NULL);
+        CHECK((type->kinds_unusual & ~type->kinds) == 0);
         for (uint64_t left = type->kinds; left != 0; left &= left - 1) {
-            next[highest_bit(left & (~left + 1))]++;
+            const uint32_t kind = highest_bit(left & (~left + 1));
+            next[place_of_hearers(kind, (type->kinds_unusual >> kind & 1) != 0)]++;
         }
     }
     uint16_t count = 0;
-    for (uint32_t kind = 0; kind < JOURNAL_KIND_COUNT; kind++) {
-        judge->hearers_of[kind] = count;
-        count = (uint16_t)(count + next[kind]);
-        next[kind] = judge->hearers_of[kind];
+    for (uint32_t place = 0; place < ARRAY_COUNT(next); place++) {
+        judge->hearers_of[place] = count;
+        count = (uint16_t)(count + next[place]);
+        next[place] = judge->hearers_of[place];
     }
-    judge->hearers_of[JOURNAL_KIND_COUNT] = count;
+    judge->hearers_of[ARRAY_COUNT(next)] = count;
     struct judge_hearer *hearers = arena_take(judge->arena, count * sizeof(*hearers));
     for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
         const struct oracle_type *type = judge->types[oracle];
         for (uint64_t left = type->kinds; left != 0; left &= left - 1) {
             const uint32_t kind = highest_bit(left & (~left + 1));
-            hearers[next[kind]] =
+            uint16_t *place = &next[place_of_hearers(kind, (type->kinds_unusual >> kind & 1) != 0)];
+            hearers[*place] =
                 (struct judge_hearer){type->on_entry, judge->states[oracle], narrow_u8(oracle)};
-            next[kind]++;
+            *place = (uint16_t)(*place + 1);
         }
     }
     judge->hearers = hearers;

@@ -97,6 +97,8 @@ struct oracle_type {
     const char *const *mutants; /* that must trip it; NULL-terminated */
     const uint16_t *marks;      /* that its ok needs; ended by MARK_NONE */
     uint64_t kinds;             /* bit per journal_kind it wants */
+    uint64_t kinds_unusual;     /* of these, the kinds of which it wants only what is not plain: it
+                                   finds nothing in an entry that the ledger calls so */
     bool wants_nothing; /* a run in which nothing happens is what it asks for, not vacuous */
     size_t state_size;
     void (*init)(void *state, struct judge *judge); /* may be NULL: state is zeroed */
@@ -134,10 +136,11 @@ struct judge {
     uint32_t oracle_count;
     const struct oracle_type *types[ORACLE_MAX];
     void *states[ORACLE_MAX];
-    uint16_t hearers_of[JOURNAL_KIND_COUNT + 1]; /* private: where those of a kind begin */
-    const struct judge_hearer *hearers;          /* private: who wants what, by kind */
-    uint8_t current;                             /* oracle being called */
-    struct finding findings[ORACLE_MAX];         /* of the first oracle_count */
+    uint16_t hearers_of[2 * JOURNAL_KIND_COUNT + 1]; /* private: where those of a kind begin, first
+                                                        those that also want plain entries */
+    const struct judge_hearer *hearers;              /* private: who wants what, by kind */
+    uint8_t current;                                 /* oracle being called */
+    struct finding findings[ORACLE_MAX];             /* of the first oracle_count */
 };
 
 /* Prepare the oracles in the world's arena and listen to its journal. The store must already hold

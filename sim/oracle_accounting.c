@@ -127,6 +127,7 @@ const struct oracle_type oracle_accounting = {
     .marks = marks,
     .kinds = KIND(HOST_RECORD) | KIND(HOST_ACCEPTED) | KIND(HOST_SKIPPED) |
              KIND(HOST_RECORD_FAILED) | KIND(HOST_DROPPED) | KIND(HOST_CHECKPOINT_COMPLETED),
+    .kinds_unusual = KIND(HOST_RECORD) | KIND(HOST_ACCEPTED),
     .on_entry = on_entry,
     .at_end = at_end,
 };

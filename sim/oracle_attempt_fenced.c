@@ -108,6 +108,7 @@ const struct oracle_type oracle_attempt_fenced = {
     .marks = marks,
     .kinds = KIND(HOST_JOB_STARTED) | KIND(HOST_CONTRACT) | KIND(HOST_CRASHED) | KIND(HOST_CLOSE) |
              KIND(HOST_CLOSED) | KIND(WIRE_ISSUED) | KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
+    .kinds_unusual = KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
     .state_size = sizeof(struct attempt_fenced),
     .on_entry = on_entry,
 };

@@ -42,5 +42,6 @@ const struct oracle_type oracle_bounded_concurrency = {
     .mutants = mutants,
     .marks = marks,
     .kinds = KIND(WIRE_ISSUED),
+    .kinds_unusual = KIND(WIRE_ISSUED),
     .on_entry = on_entry,
 };

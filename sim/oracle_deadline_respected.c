@@ -46,7 +46,9 @@ static void judge_true_time(struct judge *judge,
     const nanos checked = nanos_sub(entry->time, envelope->staged_at);
     const nanos checked_max = nanos_add(facts->recovery_window, facts->clock_allowance);
     const nanos landed_max = nanos_add(checked_max, facts->request_timeout);
-    const nanos leaves_at = ledger_request(judge->ledger, entry->request)->leaves_at;
+    const struct ledger_request *request = ledger_request(judge->ledger, entry->request);
+    CHECK(request != NULL);
+    const nanos leaves_at = request->leaves_at;
     const bool leaves = entry->a == 0 || leaves_at < entry->a;
     if (checked >= checked_max) {
         report(judge, position, envelope, "sent at a true age of", checked, checked_max);

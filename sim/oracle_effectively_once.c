@@ -30,5 +30,6 @@ const struct oracle_type oracle_effectively_once = {
     .mutants = mutants,
     .marks = marks,
     .kinds = KIND(WORLD_CREATED) | KIND(WORLD_VISIBLE),
+    .kinds_unusual = KIND(WORLD_CREATED) | KIND(WORLD_VISIBLE),
     .on_entry = on_entry,
 };

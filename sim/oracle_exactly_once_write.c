@@ -56,6 +56,7 @@ const struct oracle_type oracle_exactly_once_write = {
     .mutants = mutants,
     .marks = marks,
     .kinds = KIND(WORLD_CREATED) | KIND(WORLD_VISIBLE),
+    .kinds_unusual = KIND(WORLD_CREATED) | KIND(WORLD_VISIBLE),
     .on_entry = on_entry,
     .at_end = at_end,
 };

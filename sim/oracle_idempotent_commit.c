@@ -12,18 +12,13 @@
 #include "sim/oracle_excuse.h"
 #include "sim/oracle_ledger.h"
 #include "sim/oracle_set.h"
-#include "sim/oracle_table.h"
 
 #include <inttypes.h>
-
-struct idempotent_commit {
-    struct oracle_array effects; /* by number of identity: of how many effects it was the cause */
-};
 
 static void
 on_entry(void *state, struct judge *judge, const struct journal_entry *entry, uint32_t position)
 {
-    struct idempotent_commit *commits = state;
+    (void)state;
     const struct ledger *ledger = judge->ledger;
     const struct ledger_request *request = ledger_request(ledger, entry->request);
     if (entry->service != judge->facts->target_service || request == NULL ||
@@ -31,13 +26,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
         return;
     }
     const struct ledger_identity *identity = &ledger->identities[request->identity - 1];
-    if (identity->shared) {
-        return;
-    }
-    uint32_t *count =
-        oracle_array_at(&commits->effects, judge->arena, request->identity, sizeof(*count));
-    (*count)++;
-    if (*count == 1) {
+    if (identity->shared || identity->effects == 1) {
         return;
     }
     const char *excuse = entry->record == 0 ? NULL : excuse_of_duplicate(judge, entry);
@@ -65,6 +54,6 @@ const struct oracle_type oracle_idempotent_commit = {
     .mutants = mutants,
     .marks = marks,
     .kinds = KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
-    .state_size = sizeof(struct idempotent_commit),
+    .kinds_unusual = KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
     .on_entry = on_entry,
 };

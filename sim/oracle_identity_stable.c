@@ -109,5 +109,7 @@ const struct oracle_type oracle_identity_stable = {
     .marks = marks,
     .kinds = KIND(HOST_STAGED) | KIND(HOST_RESTORED) | KIND(HOST_COMMIT_REQUEST) |
              KIND(WIRE_ISSUED) | KIND(WORLD_CREATED),
+    .kinds_unusual = KIND(HOST_STAGED) | KIND(HOST_RESTORED) | KIND(HOST_COMMIT_REQUEST) |
+                     KIND(WIRE_ISSUED) | KIND(WORLD_CREATED),
     .on_entry = on_entry,
 };

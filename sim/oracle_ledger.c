@@ -108,18 +108,6 @@ void ledger_init(struct ledger *ledger,
 
 /* --- lookups ----------------------------------------------------------------------------------- */
 
-struct ledger_record *ledger_record(const struct ledger *ledger, record_id record)
-{
-    CHECK(record >= 1);
-    CHECK(record <= ledger->log->record_count);
-    return &ledger->records[record - 1];
-}
-
-struct ledger_record *ledger_kin(const struct ledger *ledger, record_id record)
-{
-    return &ledger->records[ledger_record(ledger, record)->kin - 1];
-}
-
 uint32_t ledger_effects(const struct ledger *ledger, record_id record)
 {
     const struct ledger_record *kin = ledger_kin(ledger, record);
@@ -138,14 +126,6 @@ bool ledger_is_early(const struct ledger *ledger, record_id record)
     return kin->covered < kin->members && ledger_effects(ledger, record) > kin->covered;
 }
 
-const struct ledger_request *ledger_request(const struct ledger *ledger, uint32_t request)
-{
-    if (request >= ledger->request_capacity || ledger->requests[request].attempt == 0) {
-        return NULL;
-    }
-    return &ledger->requests[request];
-}
-
 struct ledger_lane *ledger_lane(struct ledger *ledger, lane who)
 {
     const uint32_t index = lane_index_of(who);
@@ -158,12 +138,6 @@ bool ledger_is_staged(const struct ledger *ledger, uint16_t attempt)
     const uint16_t of = attempt == 0 ? ledger->attempt : attempt;
     const bool is_next = ledger->next_sink != 0 && of >= ledger->next_sink;
     return is_next ? ledger->facts->next_staged : ledger->facts->staged;
-}
-
-bool ledger_is_sink_lane(lane who)
-{
-    const enum lane_kind kind = lane_kind_of(who);
-    return kind == LANE_WRITER || kind == LANE_COMMITTER || kind == LANE_OPERATOR;
 }
 
 /* --- checkpoints and lives --------------------------------------------------------------------- */
@@ -331,6 +305,12 @@ note_outcome(struct ledger *ledger, const struct journal_entry *entry, enum ledg
     ledger->saw |= outcome == OUTCOME_FAILED ? SAW_FAILED_RECORD : 0;
 }
 
+static bool is_plain_report(const struct ledger *ledger, const struct journal_entry *entry)
+{
+    return ledger->misreport == MISREPORT_NONE &&
+           ledger->log->records[entry->record - 1].traits == 0;
+}
+
 /* --- wire -------------------------------------------------------------------------------------- */
 
 /* The lane of an entry, started afresh by the first entry of an attempt. */
@@ -343,6 +323,25 @@ static struct ledger_lane *lane_in_attempt(struct ledger *ledger, const struct j
         sender->barrier = 0;
     }
     return sender;
+}
+
+static bool is_within_cap(const struct ledger *ledger, const struct ledger_lane *sender)
+{
+    const uint32_t cap = ledger->facts->concurrency_max;
+    return cap == 0 || sender->open <= cap;
+}
+
+/* Sent under an identity: as it was sent first, and by a staged sink as the staging allows. */
+static bool is_plain_send(const struct ledger *ledger,
+                          const struct journal_entry *entry,
+                          const struct ledger_identity *identity)
+{
+    const struct ledger_envelope *envelope = ledger->envelope_or_null;
+    if (identity->sent_value != entry->value || identity->shared) {
+        return false;
+    }
+    return envelope == NULL ? !ledger_is_staged(ledger, entry->attempt)
+                            : ledger_is_granted(envelope, entry->attempt);
 }
 
 NOINLINE static void note_issued(struct ledger *ledger, const struct journal_entry *entry)
@@ -365,6 +364,7 @@ NOINLINE static void note_issued(struct ledger *ledger, const struct journal_ent
     };
     ledger->open++;
     sender->open += entry->attempt == sender->attempt ? 1u : 0u;
+    ledger->plain = is_within_cap(ledger, sender);
     if (entry->identity == 0 || !ledger_is_sink_lane(entry->lane)) {
         return;
     }
@@ -375,6 +375,7 @@ NOINLINE static void note_issued(struct ledger *ledger, const struct journal_ent
     identity->sent_value = identity->sent == 0 ? entry->value : identity->sent_value;
     identity->sent++;
     request->identity = (uint32_t)(identity - ledger->identities) + 1;
+    ledger->plain = ledger->plain && is_plain_send(ledger, entry, identity);
 }
 
 NOINLINE static void note_ended(struct ledger *ledger, const struct journal_entry *entry)
@@ -411,6 +412,35 @@ static struct ledger_resource *resource_of(struct ledger *ledger, uint32_t resou
                                             resource);
     }
     return &ledger->resources[resource];
+}
+
+static void count_effect(struct ledger *ledger, const struct journal_entry *entry)
+{
+    const struct ledger_request *request = ledger_request(ledger, entry->request);
+    if (request == NULL || request->identity == 0) {
+        return;
+    }
+    struct ledger_identity *identity = &ledger->identities[request->identity - 1];
+    identity->effects = (uint8_t)(identity->effects + (identity->effects < UINT8_MAX ? 1 : 0));
+    ledger->plain = identity->effects == 1;
+}
+
+/* Whether an effect of a record comes too early for its sink, or too late for its attempt. */
+static bool is_untimely(const struct ledger *ledger, const struct journal_entry *entry)
+{
+    const bool is_replaced = entry->attempt != 0 && entry->attempt < ledger->attempt;
+    return ledger_is_early(ledger, entry->record) &&
+           (is_replaced || ledger_is_staged(ledger, entry->attempt));
+}
+
+static bool is_unusual_effect(const struct ledger *ledger, const struct journal_entry *entry)
+{
+    if (entry->record == 0 || ledger->facts->fencing_token) {
+        return true;
+    }
+    return ledger_record(ledger, entry->record)->resource != entry->resource ||
+           ledger_writes(ledger, entry->record) > ledger_kin(ledger, entry->record)->members ||
+           is_untimely(ledger, entry);
 }
 
 static void note_effect(struct ledger *ledger, struct ledger_record *kin, uint32_t position)
@@ -491,15 +521,19 @@ note_world(struct ledger *ledger, const struct journal_entry *entry, uint32_t po
         }
         return;
     }
+    ledger->plain = true;
     if (entry->kind == WORLD_CREATED) {
         note_created(ledger, entry, position);
+        count_effect(ledger, entry);
     } else if (entry->kind == WORLD_REPLACED) {
         note_replaced(ledger, entry, position);
+        count_effect(ledger, entry);
     } else if (entry->kind == WORLD_REMOVED) {
         note_removed(ledger, entry);
     } else {
         note_visible(ledger, entry, position);
     }
+    ledger->plain = ledger->plain && !is_unusual_effect(ledger, entry);
 }
 
 /* --- dispatch ---------------------------------------------------------------------------------- */
@@ -513,6 +547,7 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
     ledger->envelope_before = 0;
     ledger->misplaced = MISPLACED_NONE;
     ledger->misreport = MISREPORT_NONE;
+    ledger->plain = false;
     ledger->effect = false;
     ledger->absent = false;
     ledger->was_live = false;
@@ -539,9 +574,11 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
         return;
     case HOST_RECORD:
         note_handed(ledger, entry);
+        ledger->plain = is_plain_report(ledger, entry);
         return;
     case HOST_ACCEPTED:
         note_outcome(ledger, entry, OUTCOME_ACCEPTED);
+        ledger->plain = is_plain_report(ledger, entry);
         return;
     case HOST_SKIPPED:
         note_outcome(ledger, entry, OUTCOME_SKIPPED);

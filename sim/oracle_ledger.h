@@ -10,6 +10,18 @@
  * It takes no number that a sink or a model reports about itself, but for the header of an envelope
  * (identity, deadline), which is what the sink is held to.
  *
+ * An entry is plain when it is of a kind listed here and nothing of what stands beside it holds; then
+ * oracles that ask for unusual entries only (kinds_unusual) are not called.
+ *
+ *   record, accepted     it breaks the account of its record, or the workload gave that a trait
+ *   staged               it breaks the way of its envelope, or its record was staged before
+ *   received, finalised  it breaks the way of its envelope
+ *   commit request       the same; its bytes are not those that were staged
+ *   wire issued          the half has more open requests than its cap; of an identity: the bytes are
+ *                        not the first ones, or a staged sink may not send it, or it is shared
+ *   created, replaced,   not of the target service, or not of a record; more writes than records; too
+ *   visible              early; not the first effect of its identity or resource; fencing is on
+ *
  * Cost: O(1) per entry but for two. A completed checkpoint walks the records that it covers newly
  * and the collections that it holds; a start walks the records that are rolled back and the
  * collections that are restored. Both are paid for by hand-overs and stagings before. */
@@ -88,6 +100,7 @@ struct ledger_identity {
     uint32_t envelope;   /* current one, index + 1; 0 none: an eager sink's */
     uint32_t latest;     /* latest staging in any attempt, index + 1; 0 none */
     uint32_t sent;       /* data requests */
+    uint8_t effects;     /* that these had: creations and replacements; 255 is 255 or more */
     bool shared;         /* two records derive it: not judged */
 };
 
@@ -209,6 +222,7 @@ struct ledger {
     uint32_t envelope_before; /* a staging: the one that its record had, index + 1; 0 none */
     uint8_t misplaced;        /* enum ledger_misplaced */
     uint8_t misreport;        /* enum ledger_misreport */
+    bool plain;               /* nothing about it is unusual: see above */
     bool effect;              /* it is a judged effect of a record */
     bool absent;              /* a creation: its resource had been removed before */
     bool was_live;      /* a staging: its record had an envelope that is alive in this attempt */
@@ -233,9 +247,19 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
  * O(records). */
 void ledger_settle(struct ledger *ledger, bool complete);
 
-struct ledger_record *ledger_record(const struct ledger *ledger, record_id record);
+/* Looked up more often than anything else here, and so inline. */
+static inline struct ledger_record *ledger_record(const struct ledger *ledger, record_id record)
+{
+    CHECK(record >= 1);
+    CHECK(record <= ledger->log->record_count);
+    return &ledger->records[record - 1];
+}
+
 /* The record whose counters count for this one. */
-struct ledger_record *ledger_kin(const struct ledger *ledger, record_id record);
+static inline struct ledger_record *ledger_kin(const struct ledger *ledger, record_id record)
+{
+    return &ledger->records[ledger_record(ledger, record)->kin - 1];
+}
 
 /* Judged effects that this record's payload had: to the reader class if one is judged. */
 uint32_t ledger_effects(const struct ledger *ledger, record_id record);
@@ -247,7 +271,12 @@ uint32_t ledger_writes(const struct ledger *ledger, record_id record);
 bool ledger_is_early(const struct ledger *ledger, record_id record);
 
 /* The latest staging of a record, brought back to what a restore brought back, or NULL. */
-const struct ledger_envelope *ledger_envelope(const struct ledger *ledger, record_id record);
+static inline const struct ledger_envelope *ledger_envelope(const struct ledger *ledger,
+                                                            record_id record)
+{
+    const uint32_t index = ledger_record(ledger, record)->envelope;
+    return index == 0 ? NULL : &ledger->envelopes[index - 1];
+}
 
 /* Whether an envelope has a place in the running attempt. */
 bool ledger_is_live(const struct ledger *ledger, const struct ledger_envelope *envelope);
@@ -262,12 +291,22 @@ bool ledger_is_granted(const struct ledger_envelope *envelope, uint16_t attempt)
 struct ledger_identity *ledger_identity(const struct ledger *ledger, uint64_t identity);
 
 /* Request by number, or NULL when it was never issued. */
-const struct ledger_request *ledger_request(const struct ledger *ledger, uint32_t request);
+static inline const struct ledger_request *ledger_request(const struct ledger *ledger,
+                                                          uint32_t request)
+{
+    const bool is_known =
+        request < ledger->request_capacity && ledger->requests[request].attempt != 0;
+    return is_known ? &ledger->requests[request] : NULL;
+}
 
 struct ledger_lane *ledger_lane(struct ledger *ledger, lane who);
 
 /* True when this lane's requests are data requests: the sink's own, not the failure policy's. */
-bool ledger_is_sink_lane(lane who);
+static inline bool ledger_is_sink_lane(lane who)
+{
+    const enum lane_kind kind = lane_kind_of(who);
+    return kind == LANE_WRITER || kind == LANE_COMMITTER || kind == LANE_OPERATOR;
+}
 
 /* Time within [from, until) in which an injected fault kept a half or a service down: crashes and
  * lost contacts with what follows until the restart, pauses, outages. Overlaps count once. */

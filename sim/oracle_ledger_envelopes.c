@@ -92,12 +92,6 @@ void ledger_name_identity(struct ledger *ledger, uint64_t identity)
     }
 }
 
-const struct ledger_envelope *ledger_envelope(const struct ledger *ledger, record_id record)
-{
-    const uint32_t index = ledger_record(ledger, record)->envelope;
-    return index == 0 ? NULL : &ledger->envelopes[index - 1];
-}
-
 bool ledger_is_live(const struct ledger *ledger, const struct ledger_envelope *envelope)
 {
     return envelope->place != PLACE_NONE && envelope->place_attempt == ledger->attempt;
@@ -253,6 +247,7 @@ void ledger_note_staged(struct ledger *ledger, const struct journal_entry *entry
         put(ledger, envelope, PLACE_WRITER);
         name_staged_record(ledger, entry->record);
     }
+    ledger->plain = ledger->misplaced == MISPLACED_NONE && ledger->envelope_before == 0;
 }
 
 void ledger_note_received(struct ledger *ledger, const struct journal_entry *entry)
@@ -266,6 +261,7 @@ void ledger_note_received(struct ledger *ledger, const struct journal_entry *ent
     } else if (envelope->place != PLACE_WRITER) {
         ledger->misplaced = MISPLACED_RECEIVED_TWICE;
     }
+    ledger->plain = ledger->misplaced == MISPLACED_NONE;
     if (envelope != NULL) {
         put(ledger, envelope, PLACE_COMMITTER);
     }
@@ -319,6 +315,7 @@ void ledger_note_commit_request(struct ledger *ledger, const struct journal_entr
     if (envelope->expected == ledger->attempt || ledger->completed >= envelope->checkpoint) {
         envelope->granted |= grant_bit(entry->attempt);
     }
+    ledger->plain = envelope->value == entry->value;
 }
 
 void ledger_note_finalised(struct ledger *ledger, const struct journal_entry *entry)
@@ -333,4 +330,5 @@ void ledger_note_finalised(struct ledger *ledger, const struct journal_entry *en
     }
     envelope->finalised = true;
     put(ledger, envelope, PLACE_FINALISED);
+    ledger->plain = true;
 }

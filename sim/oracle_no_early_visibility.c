@@ -70,5 +70,6 @@ const struct oracle_type oracle_no_early_visibility = {
     .marks = marks,
     .kinds =
         KIND(HOST_JOB_STARTED) | KIND(WORLD_CREATED) | KIND(WORLD_REPLACED) | KIND(WORLD_VISIBLE),
+    .kinds_unusual = KIND(WORLD_CREATED) | KIND(WORLD_REPLACED) | KIND(WORLD_VISIBLE),
     .on_entry = on_entry,
 };

@@ -104,6 +104,7 @@ const struct oracle_type oracle_no_leak = {
     .mutants = mutants,
     .marks = marks,
     .kinds = KIND(HOST_CONTRACT) | KIND(WORLD_CREATED) | KIND(WORLD_REMOVED) | KIND(WORLD_EXPIRED),
+    .kinds_unusual = KIND(WORLD_CREATED),
     .state_size = sizeof(struct no_leak),
     .on_entry = on_entry,
     .at_end = at_end,

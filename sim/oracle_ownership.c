@@ -111,6 +111,8 @@ const struct oracle_type oracle_ownership = {
     .marks = marks,
     .kinds = KIND(HOST_CHECKPOINT_COMPLETED) | KIND(HOST_STAGED) | KIND(HOST_RECEIVED) |
              KIND(HOST_RESTORED) | KIND(HOST_COMMIT_REQUEST) | KIND(HOST_FINALISED),
+    .kinds_unusual = KIND(HOST_STAGED) | KIND(HOST_RECEIVED) | KIND(HOST_RESTORED) |
+                     KIND(HOST_COMMIT_REQUEST) | KIND(HOST_FINALISED),
     .on_entry = on_entry,
     .at_end = at_end,
 };

@@ -28,8 +28,10 @@
 
 #define DOUBLINGS_MAX 63u
 
-/* The bytes of a request in one life of one half. */
+/* The bytes of a request in one life of one half. Only what is open or has failed has one: an account
+ * is closed with its success. */
 struct account {
+    uint64_t key;
     nanos ended_at;
     uint32_t request;     /* the latest attempt */
     uint32_t failures[2]; /* by budget: transient, not found */
@@ -40,7 +42,7 @@ struct account {
 
 struct retry_budget {
     struct oracle_table accounts; /* by life and bytes */
-    struct oracle_array requests; /* by number: struct account * */
+    struct oracle_array requests; /* by number: struct account *, which may be another's by now */
 };
 
 static nanos pause_of(const struct judge_retry *schedule, uint32_t failures)
@@ -99,10 +101,10 @@ static void on_issued(struct retry_budget *budget,
         return;
     }
     const uint64_t life = (uint64_t)entry->attempt << 16 | entry->lane;
-    struct account *account = oracle_table_at(&budget->accounts,
-                                              judge->arena,
-                                              digest_fold(digest_fold(1, life), entry->value),
-                                              sizeof(*account));
+    const uint64_t key = digest_fold(digest_fold(1, life), entry->value);
+    struct account *account =
+        oracle_table_at(&budget->accounts, judge->arena, key, sizeof(*account));
+    account->key = key;
     struct account **by_request =
         oracle_array_at(&budget->requests, judge->arena, entry->request, sizeof(struct account *));
     *by_request = account;
@@ -142,8 +144,11 @@ on_ended(struct retry_budget *budget, const struct judge *judge, const struct jo
     account->ended_at = entry->time;
     const bool is_answer = entry->kind == WIRE_ANSWERED;
     if (is_answer && (entry->code == PORT_OK || entry->code == PORT_ALREADY_EXISTS)) {
-        const bool unclear = account->unclear;
-        *account = (struct account){.unclear = unclear};
+        if (account->unclear) {
+            *account = (struct account){.key = account->key, .unclear = true};
+        } else {
+            oracle_table_drop(&budget->accounts, account->key);
+        }
         return;
     }
     account->budget = is_answer && entry->code == PORT_NOT_FOUND ? 1 : 0;

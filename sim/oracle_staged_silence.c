@@ -51,5 +51,6 @@ const struct oracle_type oracle_staged_silence = {
     .mutants = mutants,
     .marks = marks,
     .kinds = KIND(WIRE_ISSUED),
+    .kinds_unusual = KIND(WIRE_ISSUED),
     .on_entry = on_entry,
 };

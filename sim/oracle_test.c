@@ -298,6 +298,56 @@ static void marks_say_what_was_seen(void **state)
     }
 }
 
+/* --- unusual entries --------------------------------------------------------------------------- */
+
+static void report_record(void *state,
+                          struct judge *judge,
+                          const struct journal_entry *entry,
+                          uint32_t position)
+{
+    (void)state;
+    judge_violation(judge, position, SUBJECT_RECORD, entry->record, "heard");
+}
+
+static const struct oracle_type of_the_unusual = {
+    .name = "of-the-unusual",
+    .sentence = "hears what is not plain",
+    .mutants = no_names,
+    .marks = no_marks,
+    .kinds = KIND(HOST_ACCEPTED) | KIND(HOST_SKIPPED),
+    .kinds_unusual = KIND(HOST_ACCEPTED),
+    .on_entry = report_record,
+};
+
+static void an_unusual_entry_reaches_those_that_want_no_plain_one(void **state)
+{
+    (void)state;
+    struct kit kit;
+    kit_init(&kit, &of_the_unusual);
+    kit_start(&kit);
+    kit_host(&kit, HOST_RECORD, 1);
+    kit_host(&kit, HOST_ACCEPTED, 2);
+    assert_int_equal(kit_finding(&kit)->subject, 2);
+    kit_init(&kit, &of_the_unusual);
+    kit.records[0].traits = RECORD_SKIPPED;
+    kit_start(&kit);
+    kit_host(&kit, HOST_RECORD, 1);
+    kit_host(&kit, HOST_ACCEPTED, 1);
+    assert_int_equal(kit_finding(&kit)->subject, 1);
+}
+
+/* Goal: a checked build asks an oracle about plain entries all the same, and it must have nothing to
+ * say. */
+static void a_finding_in_a_plain_entry_fails_a_checked_build(void **state)
+{
+    (void)state;
+    struct kit kit;
+    kit_init(&kit, &of_the_unusual);
+    kit_start(&kit);
+    kit_host(&kit, HOST_RECORD, 1);
+    expect_check_failure(kit_host(&kit, HOST_ACCEPTED, 1));
+}
+
 TEST_MAIN(oracle,
           TEST(an_oracle_hears_what_it_wants_and_no_more),
           TEST(heal_and_end_reach_every_oracle_once),
@@ -306,4 +356,6 @@ TEST_MAIN(oracle,
           TEST(a_limit_leaves_violations_and_judges_nothing_else),
           TEST(a_long_message_is_cut_and_ends),
           TEST(each_oracle_has_its_own_finding),
-          TEST(marks_say_what_was_seen))
+          TEST(marks_say_what_was_seen),
+          TEST(an_unusual_entry_reaches_those_that_want_no_plain_one),
+          TEST(a_finding_in_a_plain_entry_fails_a_checked_build))
