@@ -1,96 +1,37 @@
 /* shrink: from a run that fails to the smallest tape that fails in the same way. */
 #include "scenarios/cli/command.h"
-#include "scenarios/cli/entry.h"
+#include "scenarios/cli/failing_run.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/files.h"
-#include "scenarios/cli/progress.h"
-#include "scenarios/cli/reproducer.h"
-#include "scenarios/cli/session.h"
+#include "scenarios/cli/shrink_state.h"
+#include "scenarios/cli/shrinking.h"
 #include "scenarios/cli/summary.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct shrinker {
-    struct session *session;
-    struct scenario *scenario;
-    struct reproducer *reproducer;
-    struct tape tape; /* what is shrunk; entries in the session's texts */
-    struct culprit culprit;
+    struct session session;
+    struct failing_run run;
+    struct shrinking shrinking;
+    enum status saved; /* of the state file */
 };
 
-/* Take the run's own record, which is all that its tape was good for. */
-static void take_recorded(struct shrinker *shrinker)
+static const char *stop_name(struct shrinker *shrinker)
 {
-    const struct tape recorded = reproducer_recorded(shrinker->reproducer);
-    shrinker->tape = recorded;
-    shrinker->tape.capacity = recorded.count;
-    shrinker->tape.entries = text_memory(
-        &shrinker->session->texts, (size_t)recorded.count + 1, sizeof *recorded.entries);
-    if (recorded.count > 0) {
-        memcpy(shrinker->tape.entries, recorded.entries, recorded.count * sizeof *recorded.entries);
-    }
-}
-
-/* Choose what the smaller tapes must break: the wanted oracle's finding, or the first. */
-static enum status choose_culprit(struct shrinker *shrinker, const struct result *result)
-{
-    const char *wanted = shrinker->session->options->oracle;
-    for (uint32_t i = 0; i < result->finding_count; i++) {
-        const struct result_finding *found = &result->findings[i];
-        if (wanted == NULL || strcmp(wanted, summary_oracle_name(found->oracle)) == 0) {
-            shrinker->culprit = (struct culprit){
-                .oracle = found->oracle,
-                .subject_kind = found->finding.subject_kind,
-                .subject = found->finding.subject,
-            };
-            return STATUS_OK;
-        }
-    }
-    complain("shrink: the run breaks nothing%s%s; wanted: a run that fails",
-             wanted != NULL ? " of oracle " : "",
-             wanted != NULL ? wanted : "");
-    return STATUS_BROKEN;
-}
-
-/* Make the run that is given, and see what it breaks. */
-static enum status first_run(struct shrinker *shrinker)
-{
-    const struct options *options = shrinker->session->options;
-    const struct run_request request =
-        option_is_given(options, OPTION_BIT(SEED))
-            ? reproducer_seed_request(shrinker->scenario, options->seed)
-            : reproducer_tape_request(&shrinker->tape);
-    int detail = 0;
-    switch (reproducer_run_guarded(shrinker->reproducer, &request, options->hang_after, &detail)) {
-    case REPRODUCER_DONE:
-        take_recorded(shrinker);
-        return choose_culprit(shrinker, reproducer_result(shrinker->reproducer));
-    case REPRODUCER_CRASHED:
-        take_recorded(shrinker);
-        shrinker->culprit =
-            (struct culprit){.oracle = SUMMARY_ORACLE_CRASH, .subject_kind = SUBJECT_JOB};
-        return STATUS_OK;
-    case REPRODUCER_HUNG:
-        complain("shrink: the run hangs; wanted: a run that ends");
-        return STATUS_BROKEN;
-    case REPRODUCER_NO_PROCESS:
-        break;
-    }
-    complain("no process for the run");
-    return STATUS_INTERNAL;
-}
-
-static const char *stop_name(const struct shrink_result *result)
-{
+    const struct shrink_result *result = &shrinker->shrinking.result;
     switch (result->stop) {
     case SHRINK_STOP_LOCAL_MINIMUM:
-        return result->proven_minimal ? "proven minimal" : "nothing smaller found";
+        return result->proven_minimal ? "proven minimal"
+               : result->below_runs == 0
+                   ? "nothing smaller found"
+                   : text_format(&shrinker->session.texts,
+                                 "minimal up to %" PRIu32 " runs of smaller tapes",
+                                 result->below_runs);
     case SHRINK_STOP_ATTEMPTS:
         return "attempts used up";
     case SHRINK_STOP_INTERRUPTED:
-        return "interrupted";
+        return "time used up";
     case SHRINK_STOP_PASSES:
         return "the tape did not fail when it was run again";
     case SHRINK_STOP_NONE:
@@ -99,116 +40,144 @@ static const char *stop_name(const struct shrink_result *result)
     UNREACHABLE();
 }
 
-/* The tape as one to keep: with what its run breaks. A crash leaves no digest. */
-static const char *kept_text(const struct shrinker *shrinker, const struct tape *tape)
+/* --- what else was met ------------------------------------------------------------------------- */
+
+/* DIR/<scenario>-<oracle>-<subject>.tape, with a dash for what a file name does not take well. */
+static const char *other_path(struct shrinker *shrinker, const struct culprit *culprit)
 {
-    struct text_pool *texts = &shrinker->session->texts;
-    struct culprit culprit = shrinker->culprit;
-    uint64_t digest = 0;
-    if (culprit.oracle != SUMMARY_ORACLE_CRASH) {
-        const struct run_request request = reproducer_tape_request(tape);
-        const struct result *result = reproducer_run(shrinker->reproducer, &request);
-        const struct finding *found = culprit_find(&culprit, result);
-        culprit.subject = found != NULL ? found->subject : culprit.subject;
-        digest = result->digest;
+    struct text_pool *texts = &shrinker->session.texts;
+    char *name = text_format(texts,
+                             "%s-%s-%s",
+                             shrinker->run.scenario->name,
+                             summary_oracle_name(culprit->oracle),
+                             summary_subject(texts, culprit->subject_kind, culprit->subject));
+    for (char *at = name; *at != '\0'; at++) {
+        if (*at == '/' || *at == ' ') {
+            *at = '-';
+        }
     }
-    struct tape_header header = failures_header(shrinker->scenario);
-    entry_fill_header(texts, &culprit, digest, &header);
-    return entry_text(texts, &header, tape);
+    return text_format(
+        texts, "%s/%s.tape", shrinker->session.options->out, name[0] == '.' ? name + 1 : name);
 }
 
-static enum status write_out(const struct shrinker *shrinker, const struct tape *tape)
+static enum status write_others(struct shrinker *shrinker)
 {
-    const char *path = shrinker->session->options->output;
-    const char *text = kept_text(shrinker, tape);
-    if (path == NULL) {
-        (void)fputs(text, stdout);
-        return STATUS_OK;
+    const char *out = shrinker->session.options->out;
+    const struct shrinking *shrinking = &shrinker->shrinking;
+    bool ok = folder_make(out) == ERR_OK;
+    for (uint32_t i = 0; i < shrinking->other_count && ok; i++) {
+        const struct shrinking_other *other = &shrinking->others[i];
+        const char *text =
+            failures_tape_text(&shrinker->session.texts, shrinker->run.scenario, &other->tape);
+        ok = file_write(other_path(shrinker, &other->culprit), bytes_of_text(text)) == ERR_OK;
     }
-    if (file_write(path, bytes_of_text(text)) != ERR_OK) {
-        complain("-o \"%s\": cannot be written; allowed: a file in a folder that exists", path);
+    if (!ok) {
+        complain("--out \"%s\": cannot write there; allowed: a folder that can be made or written",
+                 out);
         return STATUS_USAGE;
     }
     return STATUS_OK;
+}
+
+static void say_others(const struct shrinker *shrinker, FILE *file)
+{
+    const struct shrinking *shrinking = &shrinker->shrinking;
+    const char *out = shrinker->session.options->out;
+    if (shrinking->other_count == 0) {
+        return;
+    }
+    (void)fprintf(file,
+                  "  on the way %" PRIu32 " other violations were met%s%s%s\n",
+                  shrinking->other_count,
+                  out == NULL ? "; --out DIR keeps a tape of each" : "; their tapes are in ",
+                  out == NULL ? "" : out,
+                  shrinking->others_dropped > 0 ? ", and more than there was room for" : "");
+}
+
+/* --- the search -------------------------------------------------------------------------------- */
+
+static void save(void *context, const struct shrinking *shrinking)
+{
+    struct shrinker *shrinker = context;
+    const char *path = shrinker->session.options->resume;
+    if (shrinker->saved == STATUS_OK &&
+        shrink_state_write(path, &shrinker->run, shrinking) != ERR_OK) {
+        complain("--resume \"%s\": cannot be written; allowed: a file in a folder that exists",
+                 path);
+        shrinker->saved = STATUS_USAGE;
+    }
+}
+
+/* The tape may be on standard output: what is said of it goes beside. */
+static void say_result(struct shrinker *shrinker, uint64_t elapsed_ms)
+{
+    const struct shrink_result *result = &shrinker->shrinking.result;
+    FILE *file = shrinker->session.options->output == NULL ? stderr : stdout;
+    (void)fprintf(file,
+                  "%s: %s: %" PRIu32 " entries from %" PRIu32 ", %" PRIu32 " attempts, %" PRIu64
+                  " ms, %s\n",
+                  shrinker->run.scenario->name,
+                  summary_oracle_name(shrinker->run.culprit.oracle),
+                  result->tape.count,
+                  shrinker->run.tape.count,
+                  result->attempts,
+                  elapsed_ms,
+                  stop_name(shrinker));
+    say_others(shrinker, file);
 }
 
 static enum status shrink(struct shrinker *shrinker)
 {
-    const struct options *options = shrinker->session->options;
+    const struct options *options = shrinker->session.options;
     const uint64_t started = wall_milliseconds();
-    const struct shrink_limits limits = {
-        .attempts = (uint32_t)options->attempts,
-        .hang_after = options->hang_after,
-    };
-    struct shrinking shrinking;
-    reproducer_shrink(
-        shrinker->reproducer, &shrinker->tape, &shrinker->culprit, &limits, &shrinking);
-    const struct shrink_result *result = &shrinking.result;
-    enum status status = STATUS_NONDETERMINISM;
-    if (result->stop != SHRINK_STOP_PASSES) {
-        status = write_out(shrinker, &result->tape);
-    }
-    /* The tape may be on standard output: what is said of it goes beside. */
-    (void)fprintf(options->output == NULL ? stderr : stdout,
-                  "%s: %s: %" PRIu32 " entries from %" PRIu32 ", %" PRIu32 " attempts, %" PRIu64
-                  " ms, %s\n",
-                  shrinker->scenario->name,
-                  summary_oracle_name(shrinker->culprit.oracle),
-                  result->tape.count,
-                  shrinker->tape.count,
-                  result->attempts,
-                  wall_milliseconds() - started,
-                  stop_name(result));
-    free(shrinking.memory);
-    return status;
-}
-
-static enum status choose_source(struct shrinker *shrinker)
-{
-    const struct options *options = shrinker->session->options;
-    const bool seed = option_is_given(options, OPTION_BIT(SEED));
-    const bool tape = option_is_given(options, OPTION_BIT(TAPE));
-    const bool fuzz = option_is_given(options, OPTION_BIT(FUZZ));
-    const uint32_t given = (seed ? 1u : 0u) + (tape ? 1u : 0u) + (fuzz ? 1u : 0u);
-    if (given > 1 || (given == 0 && !shrinker->scenario->has_tape)) {
-        complain("shrink: %s of --seed, --tape and --fuzz given; allowed: one of them",
-                 given > 1 ? "more than one" : "none");
+    struct progress progress;
+    struct shrinking_limits limits = shrinking_limits_of(options);
+    progress_start(&progress, "shrink", 0);
+    limits.progress_or_null = &progress;
+    shrinking_run(&shrinker->shrinking,
+                  shrinker->run.reproducer,
+                  &shrinker->run.tape,
+                  &shrinker->run.culprit,
+                  &limits);
+    progress_end(&progress);
+    if (shrinker->shrinking.is_foreign) {
+        complain("--resume \"%s\": the runs come out otherwise than it says; allowed: the state of "
+                 "a shrink with the same build and options",
+                 options->resume);
         return STATUS_USAGE;
     }
-    if (tape) {
-        return session_tape(shrinker->session, options->tape, &shrinker->tape);
+    enum status status = shrinker->saved;
+    if (shrinker->shrinking.result.stop == SHRINK_STOP_PASSES) {
+        status = STATUS_NONDETERMINISM;
+    } else if (status == STATUS_OK) {
+        status = failing_run_write(&shrinker->run, &shrinker->shrinking.result.tape);
     }
-    if (fuzz) {
-        return session_fuzz_input(shrinker->session, options->fuzz, &shrinker->tape);
+    if (status == STATUS_OK && options->out != NULL) {
+        status = write_others(shrinker);
     }
-    shrinker->tape = shrinker->scenario->tape;
-    return STATUS_OK;
+    say_result(shrinker, wall_milliseconds() - started);
+    return status;
 }
 
 enum status command_shrink(const struct options *options)
 {
-    struct session session;
-    struct shrinker shrinker = {.session = &session};
-    enum status status = session_open(&session, options);
+    /* Too large for the stack. */
+    struct shrinker *shrinker = memory_take(sizeof *shrinker);
+    enum status status = session_open(&shrinker->session, options);
     if (status == STATUS_OK) {
-        status = session_scenario(&session, options->arguments[0], &shrinker.scenario);
+        status = failing_run_open(&shrinker->run, &shrinker->session, "shrink");
     }
-    if (status == STATUS_OK) {
-        status = choose_source(&shrinker);
-    }
-    if (status == STATUS_OK) {
-        shrinker.reproducer = reproducer_create(shrinker.scenario);
-        status = shrinker.reproducer == NULL ? STATUS_INTERNAL : first_run(&shrinker);
+    if (status == STATUS_OK && options->resume != NULL) {
+        shrinker->shrinking.save = save;
+        shrinker->shrinking.save_context = shrinker;
+        status = shrink_state_read(options->resume, &shrinker->run, &shrinker->shrinking);
     }
     if (status == STATUS_OK) {
-        status = shrink(&shrinker);
+        status = shrink(shrinker);
     }
-    if (shrinker.reproducer != NULL) {
-        reproducer_destroy(shrinker.reproducer);
-    }
-    if (shrinker.scenario != NULL) {
-        scenario_destroy(shrinker.scenario);
-    }
-    session_close(&session);
+    shrinking_free(&shrinker->shrinking);
+    failing_run_close(&shrinker->run);
+    session_close(&shrinker->session);
+    free(shrinker);
     return status;
 }

@@ -2,7 +2,7 @@
 
 #include "scenarios/cli/entry.h"
 #include "scenarios/cli/files.h"
-#include "scenarios/cli/reproducer.h"
+#include "scenarios/cli/shrinking.h"
 #include "scenarios/wiring/catalogue.h"
 #include "scenarios/workers.h"
 
@@ -111,11 +111,6 @@ struct examination {
     struct slot *slot;
 };
 
-static bool takes_its_process(const struct summary_finding *finding)
-{
-    return finding->oracle == SUMMARY_ORACLE_CRASH || finding->oracle == SUMMARY_ORACLE_HANG;
-}
-
 static struct culprit culprit_of(const struct examination *examination)
 {
     const struct summary_finding *finding = examination->finding;
@@ -130,17 +125,11 @@ static struct culprit culprit_of(const struct examination *examination)
 /* Run until the finding shows; false when it does not. */
 static bool show(const struct examination *examination, const struct run_request *request)
 {
-    const struct summary_finding *finding = examination->finding;
-    const nanos hang_after = examination->collector->session->options->hang_after;
     const struct culprit culprit = culprit_of(examination);
-    if (takes_its_process(finding)) {
-        int detail = 0;
-        const enum reproducer_end end =
-            reproducer_run_guarded(examination->reproducer, request, hang_after, &detail);
-        return end ==
-               (finding->oracle == SUMMARY_ORACLE_HANG ? REPRODUCER_HUNG : REPRODUCER_CRASHED);
-    }
-    return culprit_find(&culprit, reproducer_run(examination->reproducer, request)) != NULL;
+    return reproducer_shows(examination->reproducer,
+                            request,
+                            &culprit,
+                            examination->collector->session->options->hang_after);
 }
 
 static void copy_tape(struct tape *target, const struct tape *source)
@@ -275,19 +264,22 @@ static void shrink(const struct examination *examination, struct tape *tape)
 {
     const struct summary_finding *finding = examination->finding;
     const struct culprit culprit = culprit_of(examination);
-    const struct shrink_limits limits = {
+    const struct shrinking_limits limits = {
         .attempts =
             finding->oracle == SUMMARY_ORACLE_CRASH ? FAILURE_CRASH_ATTEMPTS : FAILURE_ATTEMPTS,
+        .fresh = SHRINKING_FRESH,
+        .fresh_above = SHRINKING_FRESH_ABOVE,
         .hang_after = examination->collector->session->options->hang_after,
     };
-    struct shrinking shrinking;
     if (finding->oracle == SUMMARY_ORACLE_HANG) {
         return;
     }
-    reproducer_shrink(examination->reproducer, tape, &culprit, &limits, &shrinking);
+    struct shrinking *shrinking = memory_take(sizeof *shrinking);
+    shrinking_run(shrinking, examination->reproducer, tape, &culprit, &limits);
     free(tape->entries);
-    copy_tape(tape, &shrinking.result.tape);
-    free(shrinking.memory);
+    copy_tape(tape, &shrinking->result.tape);
+    shrinking_free(shrinking);
+    free(shrinking);
 }
 
 static bool examine(void *context, void *state, void *memory, uint64_t item)

@@ -33,6 +33,7 @@
      OPTION_BIT(UNTIL) | OPTION_BIT(TRACE))
 #define SHRINK_OPTIONS                                                                             \
     (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(ORACLE) | OPTION_BIT(ATTEMPTS) |               \
+     OPTION_BIT(BELOW) | OPTION_BIT(FOR) | OPTION_BIT(RESUME) | OPTION_BIT(OUT) |                  \
      OPTION_BIT(OUTPUT))
 #define MATRIX_OPTIONS                                                                             \
     (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL) | OPTION_BIT(SINK) | OPTION_BIT(MUTANTS))

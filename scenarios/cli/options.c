@@ -7,6 +7,7 @@
 
 #define HANG_AFTER_DEFAULT SECONDS(20)
 #define COUNT_MAX          (UINT64_C(1) << 40)
+#define SEARCH_RUNS_MAX    (UINT64_C(1) << 24)
 
 struct option_text {
     const char *name;
@@ -39,7 +40,9 @@ static const char *allowed_values(enum option_id id)
     case OPTION_UNTIL:
         return "a decimal number below 2^64";
     case OPTION_ATTEMPTS:
-        return "a number from 1 to 2^32 - 1";
+        return "a number from 1 to 2^24";
+    case OPTION_BELOW:
+        return "a number from 0 to 2^24";
     case OPTION_SMALL:
         return "a number from 1 to 2^40";
     case OPTION_NONE:
@@ -56,6 +59,7 @@ static const char *allowed_values(enum option_id id)
     case OPTION_ONLY:
     case OPTION_BREAK:
     case OPTION_ORACLE:
+    case OPTION_RESUME:
     case OPTION_OUTPUT:
     case OPTION_QUICK:
     case OPTION_MUTANTS:
@@ -132,7 +136,11 @@ static bool take(struct options *options, enum option_id id, const char *value)
     case OPTION_ORACLE:
         return take_text(value, &options->oracle);
     case OPTION_ATTEMPTS:
-        return number_within(value, 1, UINT32_MAX, &options->attempts);
+        return number_within(value, 1, SEARCH_RUNS_MAX, &options->attempts);
+    case OPTION_BELOW:
+        return number_within(value, 0, SEARCH_RUNS_MAX, &options->below);
+    case OPTION_RESUME:
+        return take_text(value, &options->resume);
     case OPTION_OUTPUT:
         return take_text(value, &options->output);
     case OPTION_SMALL:

@@ -44,6 +44,8 @@ struct options {
     uint64_t until_event;
     const char *oracle;
     uint64_t attempts;
+    uint64_t below;
+    const char *resume;
     const char *output;
     uint64_t small;
     const char *mutants;

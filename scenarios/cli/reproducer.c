@@ -2,14 +2,15 @@
 
 #include "scenarios/cli/progress.h"
 #include "scenarios/cli/summary.h"
+#include "scenarios/wiring/catalogue.h"
 #include "scenarios/workers.h"
+#include "sim/search/deviation.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 
 #define SOFT_CAP_DEFAULT ((size_t)8 << 20)
 #define ALIGNMENT        ((size_t)4096)
+#define OFFERS_MAX       (UINT32_C(1) << 20)
 
 /* All of it lies in one piece of memory that is shared with forked processes. */
 struct reproducer {
@@ -63,6 +65,11 @@ void reproducer_destroy(struct reproducer *reproducer)
     workers_memory_free(reproducer, reproducer->mapped);
 }
 
+const struct scenario *reproducer_scenario(const struct reproducer *reproducer)
+{
+    return reproducer->scenario;
+}
+
 struct run_request reproducer_seed_request(const struct scenario *scenario, uint64_t seed)
 {
     return (struct run_request){
@@ -90,6 +97,21 @@ const struct result *reproducer_run(struct reproducer *reproducer,
     reproducer->runner.world = NULL;
     runner_run(&reproducer->runner, &reproducer->scenario->config, request, &reproducer->result);
     return &reproducer->result;
+}
+
+uint32_t reproducer_deviations(struct reproducer *reproducer,
+                               const struct tape *tape,
+                               uint32_t from,
+                               struct tape_entry *entries,
+                               uint32_t capacity)
+{
+    struct run_request request = reproducer_tape_request(tape);
+    request.choice.offer_capacity = OFFERS_MAX;
+    (void)reproducer_run(reproducer, &request);
+    const struct world *world = reproducer_world(reproducer);
+    return world == NULL
+               ? 0
+               : deviations_list(world->choice, catalogue_registry(), from, entries, capacity);
 }
 
 /* Wait for a process until its time is over; true when it ended by itself. end_of_pipe closes with
@@ -267,92 +289,45 @@ void reproducer_describe(const struct reproducer *reproducer,
     }
 }
 
+struct culprit culprit_of_finding(const struct result_finding *found)
+{
+    return (struct culprit){
+        .oracle = found->oracle,
+        .subject_kind = found->finding.subject_kind,
+        .subject = found->finding.subject,
+    };
+}
+
+bool culprit_is(const struct culprit *culprit, const struct result_finding *found)
+{
+    const bool same_kind =
+        found->oracle == culprit->oracle && found->finding.subject_kind == culprit->subject_kind;
+    return same_kind &&
+           (culprit->subject_kind != SUBJECT_RECORD || culprit->subject == CULPRIT_ANY_RECORD ||
+            found->finding.subject == culprit->subject);
+}
+
 const struct finding *culprit_find(const struct culprit *culprit, const struct result *result)
 {
     for (uint32_t i = 0; i < result->finding_count; i++) {
-        const struct result_finding *found = &result->findings[i];
-        const bool same_kind = found->oracle == culprit->oracle &&
-                               found->finding.subject_kind == culprit->subject_kind;
-        if (same_kind &&
-            (culprit->subject_kind != SUBJECT_RECORD || culprit->subject == CULPRIT_ANY_RECORD ||
-             found->finding.subject == culprit->subject)) {
-            return &found->finding;
+        if (culprit_is(culprit, &result->findings[i])) {
+            return &result->findings[i].finding;
         }
     }
     return NULL;
 }
 
-/* --- shrinking --------------------------------------------------------------------------------- */
-
-struct search {
-    struct reproducer *reproducer;
-    const struct culprit *culprit;
-    const struct shrink_limits *limits;
-};
-
-/* A recorded tape may be longer than the candidate where the reading of a tape made the run draw on
- * in another way; it is no smaller failure then. */
-static bool is_no_greater(const struct tape *recorded, const struct tape *candidate)
+bool reproducer_shows(struct reproducer *reproducer,
+                      const struct run_request *request,
+                      const struct culprit *culprit,
+                      nanos hang_after)
 {
-    uint64_t sums[2] = {0, 0};
-    for (uint32_t i = 0; i < recorded->count; i++) {
-        sums[0] += recorded->entries[i].value;
-    }
-    for (uint32_t i = 0; i < candidate->count; i++) {
-        sums[1] += candidate->entries[i].value;
-    }
-    return recorded->count < candidate->count ||
-           (recorded->count == candidate->count && sums[0] <= sums[1]);
-}
-
-static bool still_fails(void *context, const struct tape *candidate, struct tape *recorded)
-{
-    const struct search *search = context;
-    struct reproducer *reproducer = search->reproducer;
-    const struct run_request request = reproducer_tape_request(candidate);
-    bool fails = false;
-    if (search->culprit->oracle == SUMMARY_ORACLE_CRASH) {
+    if (culprit->oracle == SUMMARY_ORACLE_CRASH || culprit->oracle == SUMMARY_ORACLE_HANG) {
         int detail = 0;
-        fails = reproducer_run_guarded(reproducer, &request, search->limits->hang_after, &detail) ==
-                REPRODUCER_CRASHED;
-    } else {
-        fails = culprit_find(search->culprit, reproducer_run(reproducer, &request)) != NULL;
+        const enum reproducer_end end =
+            reproducer_run_guarded(reproducer, request, hang_after, &detail);
+        return end ==
+               (culprit->oracle == SUMMARY_ORACLE_HANG ? REPRODUCER_HUNG : REPRODUCER_CRASHED);
     }
-    if (!fails) {
-        return false;
-    }
-    const struct tape made = reproducer_recorded(reproducer);
-    if (made.count > recorded->capacity || !is_no_greater(&made, candidate)) {
-        return false;
-    }
-    if (made.count > 0) {
-        memcpy(recorded->entries, made.entries, made.count * sizeof *made.entries);
-    }
-    recorded->count = made.count;
-    return true;
-}
-
-static bool keep_going(void *context)
-{
-    const struct search *search = context;
-    const uint64_t deadline = search->limits->deadline_ms;
-    return deadline == 0 || wall_milliseconds() < deadline;
-}
-
-void reproducer_shrink(struct reproducer *reproducer,
-                       const struct tape *tape,
-                       const struct culprit *culprit,
-                       const struct shrink_limits *limits,
-                       struct shrinking *shrinking)
-{
-    struct search search = {.reproducer = reproducer, .culprit = culprit, .limits = limits};
-    const struct shrink_options options = {
-        .still_fails = still_fails,
-        .keep_going = keep_going,
-        .context = &search,
-        .attempts_max = limits->attempts,
-    };
-    /* Aligned to 16 like all that malloc gives. */
-    shrinking->memory = memory_take(shrink_memory_size(tape->count, &options));
-    shrink_run(tape, &options, shrinking->memory, &shrinking->result);
+    return culprit_find(culprit, reproducer_run(reproducer, request)) != NULL;
 }

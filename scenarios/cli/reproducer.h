@@ -5,7 +5,6 @@
 
 #include "scenarios/cli/text.h"
 #include "scenarios/scenario.h"
-#include "sim/search/shrink.h"
 #include "sim/tape.h"
 
 struct reproducer;
@@ -17,6 +16,8 @@ struct reproducer *reproducer_create(const struct scenario *scenario);
 struct reproducer *reproducer_create_alone(const struct scenario *scenario);
 void reproducer_destroy(struct reproducer *reproducer);
 
+const struct scenario *reproducer_scenario(const struct reproducer *reproducer);
+
 /* What to ask for to run a seed, or a tape. */
 struct run_request reproducer_seed_request(const struct scenario *scenario, uint64_t seed);
 struct run_request reproducer_tape_request(const struct tape *tape);
@@ -24,6 +25,14 @@ struct run_request reproducer_tape_request(const struct tape *tape);
 /* Run in this process. The result stands until the next run. */
 const struct result *reproducer_run(struct reproducer *reproducer,
                                     const struct run_request *request);
+
+/* Run a tape in this process and list its single deviations from a draw on, as deviations_list
+ * (sim/search/deviation.h) does. */
+uint32_t reproducer_deviations(struct reproducer *reproducer,
+                               const struct tape *tape,
+                               uint32_t from,
+                               struct tape_entry *entries,
+                               uint32_t capacity);
 
 /* Run in a process of its own, killed after a while (0: never). */
 enum reproducer_end {
@@ -55,7 +64,7 @@ void reproducer_describe(const struct reproducer *reproducer,
 
 #define CULPRIT_ANY_RECORD UINT64_C(0) /* no record has this number */
 
-/* What a run is to break again while its tape is made smaller. */
+/* What a run is to break again while its tape is changed. */
 struct culprit {
     uint8_t oracle; /* index into oracle_types, or SUMMARY_ORACLE_CRASH */
     uint8_t subject_kind;
@@ -63,25 +72,19 @@ struct culprit {
                          attempt that made it */
 };
 
+/* The culprit of a finding. */
+struct culprit culprit_of_finding(const struct result_finding *found);
+
+/* Whether two are one: as culprit_find compares them. */
+bool culprit_is(const struct culprit *culprit, const struct result_finding *found);
+
+/* Run a tape, in a process of its own if the culprit takes its process: does it show the culprit? */
+bool reproducer_shows(struct reproducer *reproducer,
+                      const struct run_request *request,
+                      const struct culprit *culprit,
+                      nanos hang_after);
+
 /* The finding that is the culprit's, or NULL. */
 const struct finding *culprit_find(const struct culprit *culprit, const struct result *result);
-
-struct shrinking {
-    struct shrink_result result; /* its entries lie in memory */
-    void *memory;                /* to be freed */
-};
-
-/* Make the smallest tape that shows the culprit, from one that does. attempts: 0 for the default.
- * deadline_ms: on wall_milliseconds; 0 none. */
-struct shrink_limits {
-    uint32_t attempts;
-    uint64_t deadline_ms;
-    nanos hang_after;
-};
-void reproducer_shrink(struct reproducer *reproducer,
-                       const struct tape *tape,
-                       const struct culprit *culprit,
-                       const struct shrink_limits *limits,
-                       struct shrinking *shrinking);
 
 #endif

@@ -17,13 +17,17 @@ struct shrink_span {
 
 struct shrink_search {
     const struct shrink_options *options;
-    struct shrink_result *result; /* result->tape is the best so far */
+    struct shrink_result *result; /* result->tape is the smallest so far */
+    struct tape *best;            /* what is being made smaller: that one, or other */
+    struct tape other;            /* a fresh run's */
     struct tape candidate;
     struct tape recorded;
     struct shrink_span *spans;
     uint64_t *tried; /* hash set of digests; 0 is an empty place */
     uint32_t tried_count;
-    uint32_t attempts_max;
+    uint32_t attempts_left; /* but for those below */
+    bool is_below;
+    void *below_memory;
 };
 
 static uint32_t attempts_max(const struct shrink_options *options)
@@ -36,11 +40,17 @@ static uint32_t tried_count(const struct shrink_options *options)
 {
     uint32_t count = TRIED_COUNT_MIN;
 
-    CHECK(attempts_max(options) <= UINT32_MAX / 4);
-    while (count < attempts_max(options) * 2) {
+    CHECK(attempts_max(options) <= SHRINK_ATTEMPTS_MAX);
+    CHECK(options->below_max <= SHRINK_ATTEMPTS_MAX);
+    while (count < (attempts_max(options) + options->below_max) * 2) {
         count *= 2;
     }
     return count;
+}
+
+static bool goes_below(const struct shrink_options *options)
+{
+    return options->offers != NULL && options->below_max > 0;
 }
 
 static size_t aligned(size_t size)
@@ -50,9 +60,10 @@ static size_t aligned(size_t size)
 
 size_t shrink_memory_size(uint32_t entry_count, const struct shrink_options *options)
 {
-    return 3 * aligned(entry_count * sizeof(struct tape_entry)) +
+    return 4 * aligned(entry_count * sizeof(struct tape_entry)) +
            aligned(entry_count * sizeof(struct shrink_span)) +
-           aligned(tried_count(options) * sizeof(uint64_t));
+           aligned(tried_count(options) * sizeof(uint64_t)) +
+           (goes_below(options) ? aligned(below_memory_size(entry_count)) : 0);
 }
 
 static void *carve(uint8_t **memory, size_t size)
@@ -140,7 +151,7 @@ static bool may_attempt(struct shrink_search *search)
     if (is_over(search)) {
         return false;
     }
-    if (search->result->attempts == search->attempts_max) {
+    if (search->attempts_left == 0 && !search->is_below) {
         search->result->stop = SHRINK_STOP_ATTEMPTS;
         return false;
     }
@@ -151,10 +162,20 @@ static bool may_attempt(struct shrink_search *search)
     return true;
 }
 
+static void count_attempt(struct shrink_search *search)
+{
+    search->result->attempts++;
+    if (search->is_below) {
+        search->result->below_runs++;
+    } else {
+        search->attempts_left--;
+    }
+}
+
 /* Run the candidate: does it fail alike? */
 static bool candidate_fails(struct shrink_search *search)
 {
-    search->result->attempts++;
+    count_attempt(search);
     search->recorded.count = 0;
     if (!search->options->still_fails(
             search->options->context, &search->candidate, &search->recorded)) {
@@ -170,7 +191,7 @@ static bool try_candidate(struct shrink_search *search)
 {
     struct shrink_result *result = search->result;
 
-    CHECK(is_smaller(&search->candidate, &result->tape));
+    CHECK(is_smaller(&search->candidate, search->best));
     if (is_over(search)) {
         return false;
     }
@@ -181,12 +202,12 @@ static bool try_candidate(struct shrink_search *search)
     if (!may_attempt(search) || !candidate_fails(search)) {
         return false;
     }
-    if (!is_smaller(&search->recorded, &result->tape)) {
+    if (!is_smaller(&search->recorded, search->best)) {
         return false;
     }
-    tape_copy(&search->recorded, &result->tape);
+    tape_copy(&search->recorded, search->best);
     result->accepted++;
-    if (search->options->progress != NULL) {
+    if (search->options->progress != NULL && search->best == &result->tape) {
         search->options->progress(search->options->context, result);
     }
     return true;
@@ -195,7 +216,7 @@ static bool try_candidate(struct shrink_search *search)
 /* Set the candidate to the best tape without the entries from first to first + size. */
 static bool try_without_run(struct shrink_search *search, uint32_t first, uint32_t size)
 {
-    const struct tape *best = &search->result->tape;
+    const struct tape *best = search->best;
 
     search->candidate.count = 0;
     for (uint32_t i = 0; i < best->count; i++) {
@@ -209,7 +230,7 @@ static bool try_without_run(struct shrink_search *search, uint32_t first, uint32
 
 static bool try_without_span(struct shrink_search *search, struct shrink_span span)
 {
-    const struct tape *best = &search->result->tape;
+    const struct tape *best = search->best;
 
     search->candidate.count = 0;
     for (uint32_t i = 0; i < best->count; i++) {
@@ -225,7 +246,7 @@ static bool try_without_span(struct shrink_search *search, struct shrink_span sp
 
 static bool try_value(struct shrink_search *search, uint32_t index, uint32_t value)
 {
-    tape_copy(&search->result->tape, &search->candidate);
+    tape_copy(search->best, &search->candidate);
     search->candidate.entries[index].value = (uint8_t)value;
     return try_candidate(search);
 }
@@ -234,7 +255,7 @@ static bool try_value(struct shrink_search *search, uint32_t index, uint32_t val
  * finds one of them. */
 static bool cut_tail(struct shrink_search *search)
 {
-    struct tape *best = &search->result->tape;
+    struct tape *best = search->best;
     uint32_t passing = 0; /* prefixes shorter than this are taken to pass */
     bool changed = false;
 
@@ -253,7 +274,7 @@ static bool cut_tail(struct shrink_search *search)
 /* List the spans of the best tape, largest first, of equal ones the first met first. */
 static uint32_t list_spans(struct shrink_search *search)
 {
-    const struct tape *best = &search->result->tape;
+    const struct tape *best = search->best;
     struct shrink_span *spans = search->spans;
     uint32_t span_count = 0;
 
@@ -308,7 +329,7 @@ static bool delete_spans(struct shrink_search *search)
 /* Delete runs of one size, from the end: what comes late is least often a cause. */
 static bool delete_runs(struct shrink_search *search, uint32_t size, uint32_t stride)
 {
-    const struct tape *best = &search->result->tape;
+    const struct tape *best = search->best;
     uint32_t end = best->count;
     bool changed = false;
 
@@ -329,7 +350,7 @@ static bool delete_all_runs(struct shrink_search *search)
 {
     bool changed = false;
 
-    for (uint32_t size = search->result->tape.count / 2; size > RUN_SIZE_EACH; size /= 2) {
+    for (uint32_t size = search->best->count / 2; size > RUN_SIZE_EACH; size /= 2) {
         changed = delete_runs(search, size, size) || changed;
     }
     for (uint32_t size = RUN_SIZE_EACH; size > 0; size--) {
@@ -341,7 +362,7 @@ static bool delete_all_runs(struct shrink_search *search)
 /* Lower each value: to 1, else by halving the way from a value that passes to one that fails. */
 static bool lower_values(struct shrink_search *search)
 {
-    const struct tape *best = &search->result->tape;
+    const struct tape *best = search->best;
     bool changed = false;
 
     for (uint32_t i = 0; i < best->count && !is_over(search); i++) {
@@ -370,10 +391,10 @@ static bool lower_values(struct shrink_search *search)
 /* Try every proper subset of a short tape, the empty one first. True when one was taken. */
 static bool try_subsets(struct shrink_search *search)
 {
-    const struct tape *best = &search->result->tape;
+    const struct tape *best = search->best;
     const uint32_t count = best->count;
 
-    CHECK(count <= SHRINK_PROOF_MAX);
+    CHECK(count <= SHRINK_SUBSETS_MAX);
     for (uint32_t size = 0; size < count; size++) {
         for (uint32_t subset = 0; subset < UINT32_C(1) << count; subset++) {
             search->candidate.count = 0;
@@ -391,6 +412,7 @@ static bool try_subsets(struct shrink_search *search)
     return false;
 }
 
+/* Make the best tape smaller until no pass helps. */
 static void run_passes(struct shrink_search *search)
 {
     bool changed = true;
@@ -401,13 +423,117 @@ static void run_passes(struct shrink_search *search)
         changed = delete_spans(search) || changed;
         changed = delete_all_runs(search) || changed;
         changed = lower_values(search) || changed;
-        if (!changed && search->result->tape.count <= SHRINK_PROOF_MAX) {
+        if (!changed && search->best->count <= SHRINK_SUBSETS_MAX) {
             changed = try_subsets(search);
-            search->result->proven_minimal = !changed && !is_over(search);
+        }
+    }
+}
+
+/* Take over what was made of a fresh run where it is smaller. */
+static void take_other(struct shrink_search *search)
+{
+    struct shrink_result *result = search->result;
+
+    search->best = &result->tape;
+    if (is_smaller(&search->other, &result->tape)) {
+        tape_copy(&search->other, &result->tape);
+        if (search->options->progress != NULL) {
+            search->options->progress(search->options->context, result);
+        }
+    }
+}
+
+/* Make fresh runs; each that fails alike, on a tape shorter than the first one was, is shrunk. It
+ * is run as a candidate first, because its own run had another identity. */
+static void try_fresh(struct shrink_search *search, uint32_t first_count)
+{
+    const struct shrink_options *options = search->options;
+
+    for (uint32_t n = 0; n < options->fresh_max; n++) {
+        if (search->result->tape.count <= options->fresh_above || !may_attempt(search)) {
+            return;
+        }
+        count_attempt(search);
+        search->candidate.count = 0;
+        if (!options->fresh(options->context, n, &search->candidate) ||
+            search->candidate.count >= first_count) {
+            continue;
+        }
+        if (!remember(search) || !may_attempt(search) || !candidate_fails(search)) {
+            continue;
+        }
+        tape_copy(&search->recorded, &search->other);
+        search->best = &search->other;
+        run_passes(search);
+        take_other(search);
+    }
+}
+
+static uint32_t below_offers(void *context,
+                             const struct tape *tape,
+                             uint32_t from,
+                             struct tape_entry *entries,
+                             uint32_t capacity)
+{
+    struct shrink_search *search = context;
+
+    search->result->below_runs++;
+    return search->options->offers(search->options->context, tape, from, entries, capacity);
+}
+
+static bool below_try(void *context, const struct tape *candidate)
+{
+    struct shrink_search *search = context;
+
+    tape_copy(candidate, &search->candidate);
+    return try_candidate(search);
+}
+
+static bool below_may_go_on(void *context)
+{
+    struct shrink_search *search = context;
+
+    return search->result->below_runs < search->options->below_max && may_attempt(search);
+}
+
+/* Look for a tape with fewer entries; true when one was taken. */
+static bool try_below(struct shrink_search *search)
+{
+    const struct below_options options = {
+        .offers = below_offers,
+        .try_tape = below_try,
+        .may_go_on = below_may_go_on,
+        .context = search,
+    };
+
+    search->is_below = true;
+    /* The tape is read while a smaller one takes its place: the search is over then. */
+    const enum below_end end = below_search(&search->result->tape, &options, search->below_memory);
+    search->is_below = false;
+    search->result->proven_minimal = end == BELOW_END_EXHAUSTED;
+    return end == BELOW_END_TAKEN;
+}
+
+static void run_searches(struct shrink_search *search, uint32_t first_count)
+{
+    bool changed = true;
+
+    run_passes(search);
+    if (search->options->fresh != NULL) {
+        try_fresh(search, first_count);
+    }
+    /* Each round but the last makes the tape smaller, which bounds the loop. */
+    while (changed && !is_over(search) && goes_below(search->options)) {
+        changed = try_below(search);
+        if (changed) {
+            run_passes(search);
         }
     }
     if (!is_over(search)) {
         search->result->stop = SHRINK_STOP_LOCAL_MINIMUM;
+        /* Of one entry the only smaller tape is the empty one, which the subsets hold. */
+        search->result->proven_minimal =
+            search->result->proven_minimal || search->result->tape.count <= 1;
     }
 }
 
@@ -420,15 +546,18 @@ void shrink_run(const struct tape *tape,
     struct shrink_search search = {
         .options = options,
         .result = result,
+        .best = &result->tape,
         .tried_count = tried_count(options),
-        .attempts_max = attempts_max(options),
+        .attempts_left = attempts_max(options),
     };
 
     *result = (struct shrink_result){.tape = carve_tape(&left, tape)};
+    search.other = carve_tape(&left, tape);
     search.candidate = carve_tape(&left, tape);
     search.recorded = carve_tape(&left, tape);
     search.spans = carve(&left, tape->count * sizeof(*search.spans));
     search.tried = carve(&left, search.tried_count * sizeof(*search.tried));
+    search.below_memory = left;
     memset(search.tried, 0, search.tried_count * sizeof(*search.tried));
 
     tape_copy(tape, &result->tape);
@@ -442,6 +571,6 @@ void shrink_run(const struct tape *tape,
         return;
     }
     tape_copy(&search.recorded, &result->tape);
-    run_passes(&search);
+    run_searches(&search, tape->count);
     CHECK(result->stop != SHRINK_STOP_NONE);
 }
