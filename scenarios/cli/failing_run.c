@@ -1,5 +1,6 @@
 #include "scenarios/cli/failing_run.h"
 
+#include "scenarios/cli/entry.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/files.h"
 #include "scenarios/cli/summary.h"
@@ -70,14 +71,19 @@ static enum status choose_source(struct failing_run *run)
     const struct options *options = run->session->options;
     const bool seed = option_is_given(options, OPTION_BIT(SEED));
     const bool tape = option_is_given(options, OPTION_BIT(TAPE));
-    if (seed == tape && (seed || !run->scenario->has_tape)) {
-        complain("%s: %s of --seed and --tape given; allowed: one of them",
+    const bool fuzz = option_is_given(options, OPTION_BIT(FUZZ));
+    const uint32_t given = (seed ? 1u : 0u) + (tape ? 1u : 0u) + (fuzz ? 1u : 0u);
+    if (given > 1 || (given == 0 && !run->scenario->has_tape)) {
+        complain("%s: %s of --seed, --tape and --fuzz given; allowed: one of them",
                  run->command,
-                 seed ? "both" : "none");
+                 given > 1 ? "more than one" : "none");
         return STATUS_USAGE;
     }
     if (tape) {
         return session_tape(run->session, options->tape, &run->tape);
+    }
+    if (fuzz) {
+        return session_fuzz_input(run->session, options->fuzz, &run->tape);
     }
     run->tape = run->scenario->tape;
     return STATUS_OK;
@@ -111,10 +117,28 @@ void failing_run_close(struct failing_run *run)
     }
 }
 
+/* The tape as one to keep: with what its run breaks. A crash leaves no digest. */
+static const char *kept_text(const struct failing_run *run, const struct tape *tape)
+{
+    struct text_pool *texts = &run->session->texts;
+    struct culprit culprit = run->culprit;
+    uint64_t digest = 0;
+    if (culprit.oracle != SUMMARY_ORACLE_CRASH) {
+        const struct run_request request = reproducer_tape_request(tape);
+        const struct result *result = reproducer_run(run->reproducer, &request);
+        const struct finding *found = culprit_find(&culprit, result);
+        culprit.subject = found != NULL ? found->subject : culprit.subject;
+        digest = result->digest;
+    }
+    struct tape_header header = failures_header(run->scenario);
+    entry_fill_header(texts, &culprit, digest, &header);
+    return entry_text(texts, &header, tape);
+}
+
 enum status failing_run_write(const struct failing_run *run, const struct tape *tape)
 {
     const char *path = run->session->options->output;
-    const char *text = failures_tape_text(&run->session->texts, run->scenario, tape);
+    const char *text = kept_text(run, tape);
     if (path == NULL) {
         (void)fputs(text, stdout);
         return STATUS_OK;
