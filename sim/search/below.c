@@ -114,6 +114,20 @@ static void try_depth(struct search *search, uint32_t depth)
     }
 }
 
+/* All tapes of so many entries, from least to one below end, that are fewer than the tape has. */
+static void try_depths(struct search *search, uint32_t least, uint32_t end)
+{
+    for (uint32_t depth = least;
+         depth < end && depth < search->tape->count && search->end == BELOW_END_NONE;
+         depth++) {
+        if (depth > BELOW_LEVELS_MAX) {
+            search->is_partial = true;
+            return;
+        }
+        try_depth(search, depth);
+    }
+}
+
 enum below_end
 below_search(const struct tape *tape, const struct below_options *options, void *memory)
 {
@@ -128,19 +142,14 @@ below_search(const struct tape *tape, const struct below_options *options, void 
         .capacity = tape->count + 1,
         .identity = tape->identity,
     };
-    /* Of two entries, what is near is what has one entry, which comes below. */
+    try_depths(&search, 0, 2);
+    /* Of two entries, what is near has one entry: that has been tried. */
     for (uint32_t i = 0; i < tape->count && tape->count > 2; i++) {
         for (uint32_t k = i + 1; k < tape->count && search.end == BELOW_END_NONE; k++) {
             try_near(&search, i, k);
         }
     }
-    for (uint32_t depth = 0; depth < tape->count && search.end == BELOW_END_NONE; depth++) {
-        if (depth > BELOW_LEVELS_MAX) {
-            search.is_partial = true;
-            break;
-        }
-        try_depth(&search, depth);
-    }
+    try_depths(&search, 2, tape->count);
     if (search.end != BELOW_END_NONE) {
         return search.end;
     }

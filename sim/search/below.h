@@ -5,7 +5,8 @@
  * comes behind the first, and so on, with fewest entries first. When all of them have been tried and
  * none fails, the given tape is minimal, and that is a proof for this scenario.
  *
- * Before that, what lies near is tried: the tape without two of its entries and with any one other.
+ * Behind the single entries, what lies near is tried: the tape without two of its entries and with
+ * any one other.
  */
 #ifndef SIM_SEARCH_BELOW_H
 #define SIM_SEARCH_BELOW_H
