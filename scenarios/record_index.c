@@ -2,12 +2,6 @@
 
 #include "scenarios/scenario_reader.h"
 
-/* A digest of 0 is as good as any other; it shares its slot value with 1. */
-static uint64_t stored_digest(uint64_t digest)
-{
-    return digest == 0 ? 1 : digest;
-}
-
 enum err record_index_init(struct reader *reader, uint32_t entries, struct record_index *index)
 {
     CHECK(entries <= UINT32_MAX / 4);
@@ -15,19 +9,22 @@ enum err record_index_init(struct reader *reader, uint32_t entries, struct recor
     while (slots < 2 * entries) {
         slots *= 2;
     }
-    index->digests = scenario_take(reader->memory, slots * sizeof(uint64_t));
-    index->records = scenario_take(reader->memory, slots * sizeof(record_id));
-    index->slot_count = slots;
-    return index->digests == NULL || index->records == NULL ? reader_out_of_memory(reader) : ERR_OK;
+    *index = (struct record_index){
+        .entries = scenario_take(reader->memory, (entries + 1) * sizeof(*index->entries)),
+        .slots = scenario_take(reader->memory, slots * sizeof(*index->slots)),
+        .slot_count = slots,
+        .count_max = entries,
+    };
+    return index->entries == NULL || index->slots == NULL ? reader_out_of_memory(reader) : ERR_OK;
 }
 
-/* The slot that has the digest, or the empty one where it belongs. At most half of the slots are
+/* The slot that leads to the digest, or the empty one where it belongs. At most half of the slots are
  * taken, so the walk ends. */
 static uint32_t slot_of(const struct record_index *index, uint64_t digest)
 {
     const uint32_t mask = index->slot_count - 1;
     uint32_t slot = (uint32_t)digest & mask;
-    while (index->digests[slot] != 0 && index->digests[slot] != digest) {
+    while (index->slots[slot] != 0 && index->entries[index->slots[slot] - 1].digest != digest) {
         slot = (slot + 1) & mask;
     }
     return slot;
@@ -36,17 +33,19 @@ static uint32_t slot_of(const struct record_index *index, uint64_t digest)
 bool record_index_add(struct record_index *index, uint64_t digest, record_id record)
 {
     CHECK(record != 0);
-    const uint64_t stored = stored_digest(digest);
-    const uint32_t slot = slot_of(index, stored);
-    if (index->digests[slot] != 0) {
+    const uint32_t slot = slot_of(index, digest);
+    if (index->slots[slot] != 0) {
         return false;
     }
-    index->digests[slot] = stored;
-    index->records[slot] = record;
+    CHECK(index->count < index->count_max);
+    index->entries[index->count] = (struct record_index_entry){digest, record};
+    index->count++;
+    index->slots[slot] = index->count;
     return true;
 }
 
 record_id record_index_find(const struct record_index *index, uint64_t digest)
 {
-    return index->records[slot_of(index, stored_digest(digest))];
+    const uint32_t number = index->slots[slot_of(index, digest)];
+    return number == 0 ? 0 : index->entries[number - 1].record;
 }

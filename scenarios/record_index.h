@@ -9,10 +9,20 @@
 
 struct reader;
 
+/* A digest and whose it is. */
+struct record_index_entry {
+    uint64_t digest;
+    record_id record;
+};
+
+/* The slots are all that is visited at random; entries lie in the order of their adding, which is
+ * about that in which they are looked for. */
 struct record_index {
-    uint64_t *digests; /* private: 0 is an empty slot */
-    record_id *records;
-    uint32_t slot_count; /* private: power of two */
+    struct record_index_entry *entries; /* private */
+    uint32_t *slots;                    /* private: number of the entry + 1, 0 empty */
+    uint32_t slot_count;                /* private: power of two */
+    uint32_t count;                     /* private: entries */
+    uint32_t count_max;                 /* private */
 };
 
 /* Prepare for at most so many entries, in the reader's memory. ERR_OK, ERR_LIMIT. */

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define ALIGNMENT 16
+#define ALIGNMENT        16
+#define ARRAY_BLOCKS_MIN 4u
 
 /* A recycled block, linked through its own memory. */
 struct arena_block {
@@ -168,4 +169,35 @@ static void sink_release(void *context, void *memory, size_t size)
 struct allocator arena_allocator(struct arena *arena)
 {
     return (struct allocator){arena, sink_allocate, sink_release};
+}
+
+static void grow_blocks(struct arena_array *array, struct arena *arena, uint32_t block)
+{
+    uint32_t capacity = array->capacity == 0 ? ARRAY_BLOCKS_MIN : array->capacity;
+    while (capacity <= block) {
+        CHECK(capacity <= UINT32_MAX / 2);
+        capacity *= 2;
+    }
+    const size_t size = capacity * sizeof(void *);
+    const size_t old_size = array->capacity * sizeof(void *);
+    void **blocks = arena_take_recycled(arena, size);
+    memset((void *)blocks, 0, size);
+    if (old_size > 0) {
+        memcpy((void *)blocks, (const void *)array->blocks, old_size);
+        arena_give_recycled(arena, (void *)array->blocks, old_size);
+    }
+    array->blocks = blocks;
+    array->capacity = capacity;
+}
+
+void arena_array_add_block(struct arena_array *array,
+                           struct arena *arena,
+                           uint32_t block,
+                           size_t size)
+{
+    if (block >= array->capacity) {
+        grow_blocks(array, arena, block);
+    }
+    CHECK(array->blocks[block] == NULL);
+    array->blocks[block] = arena_take_zeroed(arena, ARENA_ARRAY_BLOCK * size);
 }

@@ -71,4 +71,40 @@ size_t arena_recycled_size(size_t size);
  * ARENA_RECYCLED_MAX and at allocator_fail_at. The result borrows the arena. */
 struct allocator arena_allocator(struct arena *arena);
 
+/* Items by small numbers, such as those of requests, in blocks that never move: an array that grows
+ * with its numbers, without copying what it holds and without touching what is not used yet. Zeroed is
+ * empty. */
+#define ARENA_ARRAY_BLOCK 64u
+
+struct arena_array {
+    void **blocks;     /* private: NULL where nothing was asked for yet */
+    uint32_t capacity; /* private: of blocks */
+};
+
+/* What arena_array_at leaves to do for the first item of a block; not for callers. */
+void arena_array_add_block(struct arena_array *array,
+                           struct arena *arena,
+                           uint32_t block,
+                           size_t size);
+
+/* The item of a number, or NULL when neither it nor one of its block was ever asked for. O(1). */
+static inline void *arena_array_find(const struct arena_array *array, uint32_t number, size_t size)
+{
+    const uint32_t block = number / ARENA_ARRAY_BLOCK;
+    uint8_t *items = block < array->capacity ? array->blocks[block] : NULL;
+    return items == NULL ? NULL : items + number % ARENA_ARRAY_BLOCK * size;
+}
+
+/* The item of a number, zeroed when it is new; it never moves. The size must be the same in each call
+ * on an array. O(1), amortised. */
+static inline void *
+arena_array_at(struct arena_array *array, struct arena *arena, uint32_t number, size_t size)
+{
+    const uint32_t block = number / ARENA_ARRAY_BLOCK;
+    if (UNLIKELY(block >= array->capacity || array->blocks[block] == NULL)) {
+        arena_array_add_block(array, arena, block, size);
+    }
+    return (uint8_t *)array->blocks[block] + number % ARENA_ARRAY_BLOCK * size;
+}
+
 #endif

@@ -364,6 +364,40 @@ static void misaligned_memory_or_a_cap_past_the_capacity_is_a_check(void **state
     teardown(&arena);
 }
 
+static void an_array_keeps_its_items_as_it_grows(void **state)
+{
+    (void)state;
+    struct arena arena;
+    setup(&arena, 1 << 16, 1 << 16);
+    struct arena_array array = {0};
+    const uint64_t *first = arena_array_at(&array, &arena, 0, sizeof(*first));
+    for (uint32_t number = 0; number < 1000; number += 3) {
+        uint64_t *item = arena_array_at(&array, &arena, number, sizeof(*item));
+        assert_true(*item == 0);
+        *item = number + 7;
+    }
+    for (uint32_t number = 0; number < 1000; number++) {
+        const uint64_t *item = arena_array_at(&array, &arena, number, sizeof(*item));
+        assert_true(*item == (number % 3 == 0 ? number + 7 : 0));
+    }
+    assert_true(arena_array_find(&array, 0, sizeof(uint64_t)) == first);
+    teardown(&arena);
+}
+
+static void an_item_that_nobody_asked_for_is_not_found(void **state)
+{
+    (void)state;
+    struct arena arena;
+    setup(&arena, 1 << 16, 1 << 16);
+    struct arena_array array = {0};
+    assert_null(arena_array_find(&array, 0, 8));
+    (void)arena_array_at(&array, &arena, 3 * ARENA_ARRAY_BLOCK, 8);
+    assert_null(arena_array_find(&array, 3 * ARENA_ARRAY_BLOCK - 1, 8));
+    assert_non_null(arena_array_find(&array, 3 * ARENA_ARRAY_BLOCK + 1, 8));
+    assert_null(arena_array_find(&array, UINT32_MAX, 8));
+    teardown(&arena);
+}
+
 TEST_MAIN(arena,
           TEST(what_is_taken_is_aligned_and_does_not_overlap),
           TEST(zeroed_memory_is_zero),
@@ -386,4 +420,6 @@ TEST_MAIN(arena,
           TEST(exactly_the_nth_allocation_fails),
           TEST(reset_closes_the_account_of_the_allocator),
           TEST(giving_back_more_than_is_outstanding_is_a_check),
-          TEST(misaligned_memory_or_a_cap_past_the_capacity_is_a_check))
+          TEST(misaligned_memory_or_a_cap_past_the_capacity_is_a_check),
+          TEST(an_array_keeps_its_items_as_it_grows),
+          TEST(an_item_that_nobody_asked_for_is_not_found))

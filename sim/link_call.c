@@ -166,8 +166,9 @@ void link_call_issue(struct link *link, struct link_call *call)
     if (call->payload != NULL) {
         entry.value = call->payload_digest;
         if (type->identity != NULL) {
-            entry.identity = type->identity(call->known->method, call->payload);
+            call->identity = type->identity(call->known->method, call->payload);
         }
+        entry.identity = call->identity;
     }
     entry.a = call->deadline;
     entry.b = clock_wall(&world->nodes[call->node].clock, world_now(world));
@@ -497,6 +498,7 @@ void link_call_handle(struct link *link,
         .sender = call->lane,
         .method = call->known->method,
         .payload = call->payload,
+        .identity = call->identity,
         .issued = call->leaves,
         .stream = call->stream_or_null == NULL ? 0 : call->stream_or_null->number,
         .kind = call->kind,

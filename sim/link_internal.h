@@ -113,6 +113,7 @@ struct link_call {
     nanos due; /* of a stream message: earliest effect */
     const void *payload;
     uint64_t payload_digest;
+    uint64_t identity; /* that the model sees in it; 0 none */
     void *block;
     size_t block_size;
     sched_handle effect_event;

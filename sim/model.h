@@ -67,6 +67,7 @@ struct model_request {
     lane sender;
     const struct port_method *method;
     const void *payload; /* of method->request; borrowed */
+    uint64_t identity;   /* what the type's identity() says of it; 0 none, or not asked */
     nanos issued;        /* virtual time of leaving the sender */
     uint64_t stream;     /* 0: unary */
     uint8_t kind;        /* enum port_envelope_kind */

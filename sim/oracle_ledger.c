@@ -26,23 +26,6 @@ void *ledger_grown(
     return memory;
 }
 
-void *ledger_reaching(
-    struct ledger *ledger, const void *items, uint32_t *capacity, size_t item_size, uint32_t number)
-{
-    uint32_t more = *capacity == 0 ? first_capacity(ledger) : *capacity;
-    while (more <= number) {
-        CHECK(more <= UINT32_MAX / 2);
-        more *= 2;
-    }
-    uint8_t *memory = arena_take(ledger->arena, more * item_size);
-    if (*capacity > 0) {
-        memcpy(memory, items, *capacity * item_size);
-    }
-    memset(memory + *capacity * item_size, 0, (more - *capacity) * item_size);
-    *capacity = more;
-    return memory;
-}
-
 /* --- init -------------------------------------------------------------------------------------- */
 
 /* Records of equal payload count together: find the first of each, by a table for this call. */
@@ -347,15 +330,9 @@ static bool is_plain_send(const struct ledger *ledger,
 NOINLINE static void note_issued(struct ledger *ledger, const struct journal_entry *entry)
 {
     CHECK(entry->request >= 1);
-    if (entry->request >= ledger->request_capacity) {
-        ledger->requests = ledger_reaching(ledger,
-                                           ledger->requests,
-                                           &ledger->request_capacity,
-                                           sizeof(ledger->requests[0]),
-                                           entry->request);
-    }
     struct ledger_lane *sender = lane_in_attempt(ledger, entry);
-    struct ledger_request *request = &ledger->requests[entry->request];
+    struct ledger_request *request =
+        arena_array_at(&ledger->requests, ledger->arena, entry->request, sizeof(*request));
     *request = (struct ledger_request){
         .leaves_at = entry->time > sender->paused_until ? entry->time : sender->paused_until,
         .attempt = entry->attempt,
@@ -380,10 +357,11 @@ NOINLINE static void note_issued(struct ledger *ledger, const struct journal_ent
 
 NOINLINE static void note_ended(struct ledger *ledger, const struct journal_entry *entry)
 {
-    if (entry->request >= ledger->request_capacity || !ledger->requests[entry->request].open) {
+    struct ledger_request *request =
+        arena_array_find(&ledger->requests, entry->request, sizeof(*request));
+    if (request == NULL || !request->open) {
         return;
     }
-    struct ledger_request *request = &ledger->requests[entry->request];
     request->open = false;
     ledger->open--;
     struct ledger_lane *sender = ledger_lane(ledger, request->lane);
@@ -404,14 +382,8 @@ NOINLINE static void note_barrier(struct ledger *ledger, const struct journal_en
 
 static struct ledger_resource *resource_of(struct ledger *ledger, uint32_t resource)
 {
-    if (resource >= ledger->resource_capacity) {
-        ledger->resources = ledger_reaching(ledger,
-                                            ledger->resources,
-                                            &ledger->resource_capacity,
-                                            sizeof(ledger->resources[0]),
-                                            resource);
-    }
-    return &ledger->resources[resource];
+    return arena_array_at(
+        &ledger->resources, ledger->arena, resource, sizeof(struct ledger_resource));
 }
 
 static void count_effect(struct ledger *ledger, const struct journal_entry *entry)
@@ -665,20 +637,25 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
 
 /* --- end --------------------------------------------------------------------------------------- */
 
+/* Of a record that stands for itself, no effect at all is missing; those of equal payload share their
+ * effects. */
+static bool is_missing(struct ledger *ledger, uint32_t index)
+{
+    if (!ledger->log->equal_payloads) {
+        return ledger_effects(ledger, index + 1) == 0;
+    }
+    struct ledger_record *kin = &ledger->records[ledger->records[index].kin - 1];
+    kin->counted = ledger->facts->equal_is_one ? 1 : kin->counted + 1;
+    return kin->counted > ledger_effects(ledger, index + 1);
+}
+
 void ledger_settle(struct ledger *ledger, bool complete)
 {
-    ledger->missing_count = 0;
-    for (uint32_t index = 0; index < ledger->log->record_count; index++) {
-        ledger->records[index].counted = 0;
-    }
+    CHECK(ledger->missing_count == 0);
     for (uint32_t index = 0; index < ledger->log->record_count; index++) {
         const struct ledger_record *record = &ledger->records[index];
-        if (is_excused(record) || (record->covered_by == 0 && !complete)) {
-            continue;
-        }
-        struct ledger_record *kin = &ledger->records[record->kin - 1];
-        kin->counted = ledger->facts->equal_is_one ? 1 : kin->counted + 1;
-        if (kin->counted > ledger_effects(ledger, index + 1)) {
+        const bool is_owed = !is_excused(record) && (record->covered_by != 0 || complete);
+        if (is_owed && is_missing(ledger, index)) {
             ledger->missing[ledger->missing_count] = index + 1;
             ledger->missing_count++;
         }

@@ -28,6 +28,7 @@
 #ifndef SIM_ORACLE_LEDGER_H
 #define SIM_ORACLE_LEDGER_H
 
+#include "sim/arena.h"
 #include "sim/engine/store.h"
 #include "sim/journal.h"
 
@@ -189,11 +190,9 @@ struct ledger {
     uint32_t identity_capacity;
     uint32_t *slots; /* private: index + 1 into identities, open addressing */
     uint32_t slot_count;
-    struct ledger_request *requests; /* by number */
-    uint32_t request_capacity;
-    struct ledger_resource *resources; /* by number */
-    uint32_t resource_capacity;
-    struct ledger_fault *faults; /* in order of time */
+    struct arena_array requests;  /* private: struct ledger_request by number */
+    struct arena_array resources; /* private: struct ledger_resource by number */
+    struct ledger_fault *faults;  /* in order of time */
     uint32_t fault_count;
     uint32_t fault_capacity;
     struct ledger_lane lanes[LANE_KIND_COUNT][LEDGER_LANES];
@@ -294,9 +293,9 @@ struct ledger_identity *ledger_identity(const struct ledger *ledger, uint64_t id
 static inline const struct ledger_request *ledger_request(const struct ledger *ledger,
                                                           uint32_t request)
 {
-    const bool is_known =
-        request < ledger->request_capacity && ledger->requests[request].attempt != 0;
-    return is_known ? &ledger->requests[request] : NULL;
+    const struct ledger_request *found =
+        arena_array_find(&ledger->requests, request, sizeof(*found));
+    return found != NULL && found->attempt != 0 ? found : NULL;
 }
 
 struct ledger_lane *ledger_lane(struct ledger *ledger, lane who);

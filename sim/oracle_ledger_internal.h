@@ -15,13 +15,6 @@
 void *ledger_grown(
     struct ledger *ledger, const void *items, uint32_t count, uint32_t *capacity, size_t item_size);
 
-/* Make an array by number, zero where nothing was said yet, reach up to number. */
-void *ledger_reaching(struct ledger *ledger,
-                      const void *items,
-                      uint32_t *capacity,
-                      size_t item_size,
-                      uint32_t number);
-
 /* Identities and envelopes. */
 struct ledger_identity *ledger_identity_or_new(struct ledger *ledger, uint64_t identity);
 struct ledger_envelope *ledger_envelope_known_to(const struct ledger *ledger,

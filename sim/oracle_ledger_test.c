@@ -276,13 +276,17 @@ static void numbers_just_past_the_known_ones_are_unknown(void **state)
     struct kit kit;
     const struct ledger *ledger = start(&kit);
     (void)kit_send(&kit, kit_writer, 0);
-    assert_null(ledger_request(ledger, ledger->request_capacity));
-    kit_answer(&kit, ledger->request_capacity);
+    const uint32_t kept = ledger->requests.capacity * ARENA_ARRAY_BLOCK;
+    assert_null(ledger_request(ledger, ARENA_ARRAY_BLOCK - 1));
+    assert_null(ledger_request(ledger, ARENA_ARRAY_BLOCK));
+    assert_null(ledger_request(ledger, kept));
+    kit_answer(&kit, ARENA_ARRAY_BLOCK);
+    kit_answer(&kit, kept);
     assert_int_equal(ledger->open, 1);
     kit_effect(&kit, WORLD_CREATED, 1, 1, 0);
-    const uint32_t next = ledger->resource_capacity;
+    const uint32_t next = ledger->resources.capacity * ARENA_ARRAY_BLOCK;
     kit_effect(&kit, WORLD_REMOVED, 0, next, 0);
-    assert_true(ledger->resource_capacity > next);
+    assert_true(ledger->resources.capacity * ARENA_ARRAY_BLOCK > next);
 }
 
 TEST_MAIN(oracle_ledger,

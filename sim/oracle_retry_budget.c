@@ -42,7 +42,7 @@ struct account {
 
 struct retry_budget {
     struct oracle_table accounts; /* by life and bytes */
-    struct oracle_array requests; /* by number: struct account *, which may be another's by now */
+    struct arena_array requests;  /* by number: struct account *, which may be another's by now */
 };
 
 static nanos pause_of(const struct judge_retry *schedule, uint32_t failures)
@@ -106,7 +106,7 @@ static void on_issued(struct retry_budget *budget,
         oracle_table_at(&budget->accounts, judge->arena, key, sizeof(*account));
     account->key = key;
     struct account **by_request =
-        oracle_array_at(&budget->requests, judge->arena, entry->request, sizeof(struct account *));
+        arena_array_at(&budget->requests, judge->arena, entry->request, sizeof(struct account *));
     *by_request = account;
     account->unclear = account->unclear || account->open;
     if (account->unclear) {
@@ -132,11 +132,11 @@ static void on_issued(struct retry_budget *budget,
     account->open = true;
 }
 
-static void
-on_ended(struct retry_budget *budget, const struct judge *judge, const struct journal_entry *entry)
+static void on_ended(struct retry_budget *budget, const struct journal_entry *entry)
 {
-    struct account *account = *(struct account **)oracle_array_at(
-        &budget->requests, judge->arena, entry->request, sizeof(struct account *));
+    struct account **by_request =
+        arena_array_find(&budget->requests, entry->request, sizeof(struct account *));
+    struct account *account = by_request == NULL ? NULL : *by_request;
     if (account == NULL || !account->open || account->request != entry->request) {
         return;
     }
@@ -164,7 +164,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
     if (entry->kind == WIRE_ISSUED) {
         on_issued(state, judge, entry, position);
     } else {
-        on_ended(state, judge, entry);
+        on_ended(state, entry);
     }
 }
 

@@ -106,23 +106,3 @@ void oracle_table_drop(struct oracle_table *table, uint64_t key)
     table->count--;
     vacate(table, place);
 }
-
-void *oracle_array_at(struct oracle_array *array, struct arena *arena, uint32_t number, size_t size)
-{
-    if (number >= array->count) {
-        const uint32_t old = array->count;
-        uint32_t count = old == 0 ? CAPACITY_MIN : old;
-        while (count <= number) {
-            CHECK(count <= UINT32_MAX / 2);
-            count *= 2;
-        }
-        uint8_t *items = arena_take(arena, count * size);
-        if (old > 0) {
-            memcpy(items, array->items, old * size);
-        }
-        memset(items + old * size, 0, (count - old) * size);
-        array->items = items;
-        array->count = count;
-    }
-    return (uint8_t *)array->items + number * size;
-}

@@ -26,15 +26,4 @@ void *oracle_table_find(const struct oracle_table *table, uint64_t key);
 /* Forget a key that is there; its slot may be another key's from now on. O(1). */
 void oracle_table_drop(struct oracle_table *table, uint64_t key);
 
-/* Items by small numbers, such as those of requests: an array that grows with them. Zeroed is empty. */
-struct oracle_array {
-    void *items;    /* private */
-    uint32_t count; /* private: of items that there is room for */
-};
-
-/* The item of a number, zeroed when it is new; good until the next call. The size must be the same in
- * each call on an array. O(1), amortised. */
-void *
-oracle_array_at(struct oracle_array *array, struct arena *arena, uint32_t number, size_t size);
-
 #endif

@@ -75,24 +75,7 @@ static void a_dropped_key_is_gone_and_the_others_stay(void **state)
     expect_check_failure(oracle_table_drop(&table, 3));
 }
 
-static void an_array_keeps_its_items_as_it_grows(void **state)
-{
-    (void)state;
-    struct arena arena = fresh_arena();
-    struct oracle_array array = {0};
-    for (uint32_t number = 0; number < 1000; number += 3) {
-        uint64_t *item = oracle_array_at(&array, &arena, number, sizeof(*item));
-        assert_true(*item == 0);
-        *item = number + 7;
-    }
-    for (uint32_t number = 0; number < 1000; number++) {
-        const uint64_t *item = oracle_array_at(&array, &arena, number, sizeof(*item));
-        assert_true(*item == (number % 3 == 0 ? number + 7 : 0));
-    }
-}
-
 TEST_MAIN(oracle_table,
           TEST(a_key_keeps_its_slot),
           TEST(what_was_never_put_is_not_found),
-          TEST(a_dropped_key_is_gone_and_the_others_stay),
-          TEST(an_array_keeps_its_items_as_it_grows))
+          TEST(a_dropped_key_is_gone_and_the_others_stay))

@@ -4,19 +4,19 @@
 
 #include <string.h>
 
-#define TABLE_COUNT_MIN 32u
+#define RESOURCES_MIN 32u
 
 struct resource_name {
     uint64_t hash;
     struct bytes name; /* in the arena */
 };
 
-/* Names by number - 1, and an open-addressed index over them that is at most half full. */
+/* Names by number, and an open-addressed index over them that is at most half full. */
 struct world_resources {
-    struct resource_name *names;
-    uint32_t *index; /* number of the resource, 0 empty */
+    struct arena_array names; /* struct resource_name */
+    uint32_t *index;          /* number of the resource, 0 empty; made anew when it grows */
     uint32_t count;
-    uint32_t capacity; /* of names, a power of two; the index has twice as many places */
+    uint32_t capacity; /* names that the index has room for, a power of two: half of its places */
 };
 
 void world_init(struct world *world,
@@ -61,76 +61,53 @@ uint32_t world_publish(struct world *world, nanos now, uint32_t kind, uint64_t d
     return journal_publish(journal);
 }
 
-/* --- tables by hash ---------------------------------------------------------------------------- */
-
-/* Tables keep their items in order of arrival; the index over them is made anew when they grow. */
-static uint32_t first_place(uint64_t hash, uint32_t capacity)
-{
-    return (uint32_t)hash & (capacity * 2 - 1);
-}
-
-static uint32_t next_place(uint32_t place, uint32_t capacity)
-{
-    return (place + 1) & (capacity * 2 - 1);
-}
-
-static void index_add(uint32_t *index, uint32_t capacity, uint64_t hash, uint32_t number)
-{
-    uint32_t place = first_place(hash, capacity);
-    while (index[place] != 0) {
-        place = next_place(place, capacity);
-    }
-    index[place] = number;
-}
-
-/* Move items to twice the room, and take an empty index for it. */
-static void *
-grow_table(struct arena *arena, void *items, uint32_t **index, uint32_t *capacity, size_t item_size)
-{
-    const uint32_t old = *capacity;
-    const uint32_t new = old == 0 ? TABLE_COUNT_MIN : old * 2;
-    CHECK(new > old);
-    void *grown = arena_take_recycled(arena, new *item_size);
-    const size_t index_size = (size_t) new * 2 * sizeof(**index);
-    if (old != 0) {
-        memcpy(grown, items, old * item_size);
-        arena_give_recycled(arena, items, old * item_size);
-        arena_give_recycled(arena, *index, (size_t)old * 2 * sizeof(**index));
-    }
-    *capacity = new;
-    *index = arena_take_recycled(arena, index_size);
-    memset(*index, 0, index_size);
-    return grown;
-}
-
 /* --- resources --------------------------------------------------------------------------------- */
 
-static uint32_t
-resource_find(const struct world_resources *resources, uint64_t hash, struct bytes name)
+static struct resource_name *name_at(const struct world_resources *resources, uint32_t number)
 {
-    if (resources->count == 0) {
-        return 0;
-    }
-    uint32_t place = first_place(hash, resources->capacity);
-    while (resources->index[place] != 0) {
-        const struct resource_name *known = &resources->names[resources->index[place] - 1];
-        if (known->hash == hash && bytes_equal(known->name, name)) {
-            return resources->index[place];
-        }
-        place = next_place(place, resources->capacity);
-    }
-    return 0;
+    struct resource_name *name =
+        arena_array_find(&resources->names, number, sizeof(struct resource_name));
+    CHECK(name != NULL);
+    return name;
 }
 
-static void resources_grow(struct world_resources *resources, struct arena *arena)
+static uint32_t next_place(const struct world_resources *resources, uint32_t place)
 {
-    resources->names = grow_table(arena,
-                                  resources->names,
-                                  &resources->index,
-                                  &resources->capacity,
-                                  sizeof(*resources->names));
-    for (uint32_t i = 0; i < resources->count; i++) {
-        index_add(resources->index, resources->capacity, resources->names[i].hash, i + 1);
+    return (place + 1) & (resources->capacity * 2 - 1);
+}
+
+/* The place of the name, or the empty one where it belongs. */
+static uint32_t place_of(const struct world_resources *resources, uint64_t hash, struct bytes name)
+{
+    uint32_t place = (uint32_t)hash & (resources->capacity * 2 - 1);
+    while (resources->index[place] != 0) {
+        const struct resource_name *known = name_at(resources, resources->index[place]);
+        if (known->hash == hash && bytes_equal(known->name, name)) {
+            break;
+        }
+        place = next_place(resources, place);
+    }
+    return place;
+}
+
+static void index_grow(struct world_resources *resources, struct arena *arena)
+{
+    const uint32_t old = resources->capacity;
+    const uint32_t new = old == 0 ? RESOURCES_MIN : old * 2;
+    const size_t size = (size_t) new * 2 * sizeof(*resources->index);
+    CHECK(new > old);
+    if (old != 0) {
+        arena_give_recycled(arena, resources->index, (size_t)old * 2 * sizeof(*resources->index));
+    }
+    resources->index = arena_take_recycled(arena, size);
+    memset(resources->index, 0, size);
+    resources->capacity = new;
+    for (uint32_t number = 1; number <= resources->count; number++) {
+        uint32_t place = (uint32_t)name_at(resources, number)->hash & (new * 2 - 1);
+        while (resources->index[place] != 0) {
+            place = next_place(resources, place);
+        }
+        resources->index[place] = number;
     }
 }
 
@@ -146,20 +123,25 @@ static struct bytes copy_bytes(struct arena *arena, struct bytes source)
 
 uint32_t world_resource(struct world *world, struct bytes name)
 {
+    return world_resource_hashed(world, name, digest_bytes(name));
+}
+
+uint32_t world_resource_hashed(struct world *world, struct bytes name, uint64_t hash)
+{
     struct world_resources *resources = world->resources;
-    const uint64_t hash = digest_bytes(name);
-    const uint32_t known = resource_find(resources, hash, name);
-    if (known != 0) {
-        return known;
-    }
+    CHECK_SLOW(hash == digest_bytes(name));
     if (resources->count == resources->capacity) {
-        resources_grow(resources, world->arena);
+        index_grow(resources, world->arena);
     }
-    resources->names[resources->count] =
-        (struct resource_name){hash, copy_bytes(world->arena, name)};
-    resources->count++;
-    index_add(resources->index, resources->capacity, hash, resources->count);
-    return resources->count;
+    const uint32_t place = place_of(resources, hash, name);
+    if (resources->index[place] == 0) {
+        resources->count++;
+        resources->index[place] = resources->count;
+        struct resource_name *added = arena_array_at(
+            &resources->names, world->arena, resources->count, sizeof(struct resource_name));
+        *added = (struct resource_name){hash, copy_bytes(world->arena, name)};
+    }
+    return resources->index[place];
 }
 
 uint32_t world_resource_count(const struct world *world)
@@ -171,5 +153,5 @@ struct bytes world_resource_name(const struct world *world, uint32_t resource)
 {
     CHECK(resource > 0);
     CHECK(resource <= world->resources->count);
-    return world->resources->names[resource - 1].name;
+    return name_at(world->resources, resource)->name;
 }

@@ -94,6 +94,8 @@ static inline uint32_t world_note(struct world *world, struct journal_entry entr
 
 /* Intern a resource name for the run: the same bytes give the same number, from 1. */
 uint32_t world_resource(struct world *world, struct bytes name);
+/* The same for a name whose digest_bytes is known. */
+uint32_t world_resource_hashed(struct world *world, struct bytes name, uint64_t hash);
 uint32_t world_resource_count(const struct world *world);
 struct bytes world_resource_name(const struct world *world, uint32_t resource);
 

@@ -157,6 +157,20 @@ answer_live(struct cloudtasks *state, const struct task *task, const struct mode
     return PORT_ALREADY_EXISTS;
 }
 
+/* A request for one task says by its identity what its name digests to. */
+static uint32_t resource_of(struct cloudtasks *state,
+                            const struct queue *queue,
+                            struct bytes name,
+                            const struct model_request *request)
+{
+    if (name.size == 0) {
+        return cloudtasks_assign_name(state, queue);
+    }
+    return request->identity == 0
+               ? world_resource(state->env.world, name)
+               : world_resource_hashed(state->env.world, name, request->identity);
+}
+
 /* The order of the checks is the decision table of the clause catalogue. *task_or_null is what has
  * the name, also where that is the reason to refuse. */
 static enum port_code create_one(struct cloudtasks *state,
@@ -177,8 +191,7 @@ static enum port_code create_one(struct cloudtasks *state,
             return code;
         }
     }
-    const uint32_t resource = asked->name.size > 0 ? world_resource(state->env.world, asked->name)
-                                                   : cloudtasks_assign_name(state, queue);
+    const uint32_t resource = resource_of(state, queue, asked->name, request);
     struct task *task = cloudtasks_task_find_or_make(state, resource);
     *task_or_null = task;
     if (task_is_live(task)) {
@@ -451,6 +464,7 @@ static uint64_t model_identity(const struct port_method *method, const void *pay
         return 0;
     }
     const struct cloudtasks_create_task_request *asked = payload;
+    /* create_one takes it for the digest of the name. */
     return asked->task == NULL || asked->task->name.size == 0 ? 0 : digest_bytes(asked->task->name);
 }
 

@@ -9,9 +9,6 @@
 #include "models/cloudtasks/state.h"
 #include "sinks/base/digest.h"
 
-#include <string.h>
-
-#define NAMED_COUNT_MIN   64u
 #define TASK_BLOCK        16u
 #define TOMBSTONE_DEFAULT HOURS(1)
 #define TOMBSTONE_TYPICAL HOURS(2)
@@ -20,45 +17,29 @@
 #define NAME_SIZE_MAX     640u
 #define ASSIGN_TRIES_MAX  1000u
 
-static void named_grow(struct cloudtasks *state, uint32_t resource)
+/* NULL when nothing near it was ever named. */
+static struct named *named_find(const struct cloudtasks *state, uint32_t resource)
 {
-    struct arena *arena = state->env.world->arena;
-    uint32_t count = state->named_count == 0 ? NAMED_COUNT_MIN : state->named_count;
-    while (count <= resource) {
-        CHECK(count <= UINT32_MAX / 2);
-        count *= 2;
-    }
-    const size_t size = count * sizeof(struct named);
-    struct named *grown = arena_take_recycled(arena, size);
-    memset(grown, 0, size);
-    if (state->named_count > 0) {
-        const size_t old_size = state->named_count * sizeof(struct named);
-        memcpy(grown, state->named, old_size);
-        arena_give_recycled(arena, state->named, old_size);
-    }
-    state->named = grown;
-    state->named_count = count;
+    CHECK(resource != 0);
+    return arena_array_find(&state->named, resource, sizeof(struct named));
 }
 
 static struct named *named_at(struct cloudtasks *state, uint32_t resource)
 {
     CHECK(resource != 0);
-    if (UNLIKELY(resource >= state->named_count)) {
-        named_grow(state, resource);
-    }
-    return &state->named[resource];
+    return arena_array_at(&state->named, state->env.world->arena, resource, sizeof(struct named));
 }
 
 struct task *cloudtasks_task_find(struct cloudtasks *state, uint32_t resource)
 {
-    CHECK(resource != 0);
-    return resource < state->named_count ? state->named[resource].task : NULL;
+    const struct named *named = named_find(state, resource);
+    return named == NULL ? NULL : named->task;
 }
 
 struct queue *cloudtasks_queue_by_resource(struct cloudtasks *state, uint32_t resource)
 {
-    CHECK(resource != 0);
-    return resource < state->named_count ? state->named[resource].queue : NULL;
+    const struct named *named = named_find(state, resource);
+    return named == NULL ? NULL : named->queue;
 }
 
 void cloudtasks_queue_name_it(struct cloudtasks *state, struct queue *queue)

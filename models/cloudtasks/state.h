@@ -231,9 +231,8 @@ struct cloudtasks_batch_room {
 struct cloudtasks {
     struct model_env env;
     lane lane;
-    struct named *named; /* by resource */
-    uint32_t named_count;
-    struct queue **queues; /* in order of their first creation */
+    struct arena_array named; /* struct named by resource */
+    struct queue **queues;    /* in order of their first creation */
     uint32_t queue_count;
     uint32_t queue_capacity;
     struct queue *last_queue; /* the one asked for last */
