@@ -6,6 +6,7 @@
 #include "sim/link.h"
 #include "sim/sched.h"
 #include "sinks/cloudtasks/cloudtasks_sinks.h"
+#include "sinks/generic/generic_sinks.h"
 
 #include <string.h>
 
@@ -13,6 +14,7 @@ const struct sink_type *const catalogue_sinks[] = {
     &cloudtasks_at_least_once_unnamed,
     &cloudtasks_at_least_once_named,
     &cloudtasks_exactly_once,
+    &generic_staged,
 };
 const size_t catalogue_sink_count = ARRAY_COUNT(catalogue_sinks);
 
