@@ -93,6 +93,8 @@ bool link_push(struct link *link, uint64_t stream, const struct model_reply *rep
 nanos link_node_free_at(const struct link *link, uint32_t node);
 
 extern const struct choice_site link_sites[];
+/* What each of their outcomes means, for people. */
+extern const char *const *const link_site_words[];
 extern const size_t link_site_count;
 
 #endif

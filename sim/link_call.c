@@ -8,7 +8,7 @@
 #define LATE_RESTART_LENGTH SECONDS(30)
 
 /* clang-format off: lines of a table */
-#define OUTCOME(constant, name, weight, kind, clause)                                              \
+#define OUTCOME(constant, name, weight, kind, clause, words)                                       \
     {                                                                                              \
         name, weight, kind, clause                                                                 \
     }
@@ -20,6 +20,18 @@
 const struct choice_site link_sites[] = {
 #define SITE(id, key, name, sentence, ...)                                                         \
     {key, ARRAY_COUNT(id##_outcomes), name, id##_outcomes, sentence},
+#include "sim/link_sites.def"
+#undef SITE
+#undef OUTCOME
+};
+
+#define OUTCOME(constant, name, weight, kind, clause, words) words
+#define SITE(id, key, name, sentence, ...)                   static const char *const id##_words[] = {__VA_ARGS__};
+#include "sim/link_sites.def"
+#undef SITE
+
+const char *const *const link_site_words[] = {
+#define SITE(id, key, name, sentence, ...) id##_words,
 #include "sim/link_sites.def"
 #undef SITE
 #undef OUTCOME

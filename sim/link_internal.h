@@ -44,8 +44,8 @@ enum link_site {
     LINK_SITE_LATE,
 };
 
-#define OUTCOME(constant, name, weight, kind, clause) constant
-#define SITE(id, key, name, sentence, ...)            enum link_##id{__VA_ARGS__};
+#define OUTCOME(constant, name, weight, kind, clause, words) constant
+#define SITE(id, key, name, sentence, ...)                   enum link_##id{__VA_ARGS__};
 #include "sim/link_sites.def"
 #undef SITE
 #undef OUTCOME

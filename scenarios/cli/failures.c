@@ -55,18 +55,6 @@ char *failures_tape_text(struct text_pool *texts,
     return entry_text(texts, &header, tape);
 }
 
-/* What an outcome means, by its kind of fault, or else what the draw decides. */
-static const char *meaning(const struct choice_site *site, uint8_t value)
-{
-    static const char *const sentences[FAULT_KIND_COUNT] = {
-#define X(constant, name, is_fault, sentence) [constant] = (sentence),
-#include "sim/fault_kinds.def"
-#undef X
-    };
-    const uint8_t kind = site->outcomes[value].kind;
-    return kind == FAULT_NONE ? site->sentence : sentences[kind];
-}
-
 size_t failures_choices(struct text_pool *texts, const char *tape, const char *const **choices)
 {
     struct tape_header header;
@@ -94,7 +82,7 @@ size_t failures_choices(struct text_pool *texts, const char *tape, const char *c
                                name,
                                entry->ordinal,
                                site->outcomes[entry->value].name,
-                               meaning(site, entry->value));
+                               catalogue_outcome_words(site, entry->value));
     }
     free(read.entries);
     *choices = lines;

@@ -120,3 +120,25 @@ const struct choice_registry *catalogue_registry(void)
 {
     return &registry;
 }
+
+const char *catalogue_outcome_words(const struct choice_site *site, uint32_t value)
+{
+    static const char *const sentences[FAULT_KIND_COUNT] = {
+#define X(constant, name, is_fault, sentence) [constant] = (sentence),
+#include "sim/fault_kinds.def"
+#undef X
+    };
+    CHECK(value < site->outcome_count);
+    for (size_t i = 0; i < engine_site_count; i++) {
+        if (site == &engine_sites[i]) {
+            return engine_site_words[i][value];
+        }
+    }
+    for (size_t i = 0; i < link_site_count; i++) {
+        if (site == &link_sites[i]) {
+            return link_site_words[i][value];
+        }
+    }
+    const uint8_t kind = site->outcomes[value].kind;
+    return kind == FAULT_NONE ? site->sentence : sentences[kind];
+}

@@ -15,4 +15,8 @@ const struct model_type *catalogue_model(struct bytes name);
 /* All sites of sim, engine and models, ascending by key. */
 const struct choice_registry *catalogue_registry(void);
 
+/* What an outcome means, for people: by its own sentence, or that of its kind of fault, or else what
+ * the site decides. */
+const char *catalogue_outcome_words(const struct choice_site *site, uint32_t value);
+
 #endif

@@ -448,7 +448,7 @@ static inline uint32_t job_note(struct job *job, struct journal_entry entry)
 uint32_t engine_pick(struct job *job, uint32_t site, lane who, uint32_t wanted);
 
 enum engine_site {
-#define OUT(name, weight, kind, clause)
+#define OUT(name, weight, kind, clause, sentence)
 #define SITE(constant, key, name, sentence, outcomes) constant,
 #include "sim/engine/sites.def"
 #undef SITE

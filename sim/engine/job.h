@@ -191,6 +191,8 @@ uint32_t job_crashes(const struct job *job);
 void job_dispose(struct job *job);
 
 extern const struct choice_site engine_sites[];
+/* What each of their outcomes means, for people. */
+extern const char *const *const engine_site_words[];
 extern const size_t engine_site_count;
 
 #endif
