@@ -38,6 +38,7 @@ T ?=
 N ?= 2000
 N_FOREIGN ?= 200
 TIME ?= 0
+M ?= build/mutants.json
 TEST_SECONDS ?= 300
 
 # Sanitizers stop at the first finding; the defaults above that are too mild are raised here.
@@ -77,6 +78,8 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 # about clobbered variables fires inside cmocka's macros for it.
 LANGUAGE := -std=c11 -pedantic -fno-common -ffp-contract=off -I. $(THIRD_PARTY)
 file_flags = $(if $(filter scenarios/%,$2),-D_POSIX_C_SOURCE=200809L) \
+    $(if $(filter tape tape-asan,$1),$(if $(filter-out sinks/base/%,$(filter sinks/%,$2)),\
+    -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp)) \
     $(if $(filter GCC,$(call family,$1)),$(if $(filter %_test.c,$2),-Wno-clobbered))
 
 # The variants: compiler, CHECK_SLOW_ON, flags. The foreign processors bring their libc with their
@@ -91,6 +94,11 @@ VARIANT_clang := CLANG 0 -O2 -g
 VARIANT_asan := CLANG 1 -O1 -g $(SANITIZE)
 VARIANT_coverage := GCC 1 -O0 -g --coverage
 VARIANT_fuzz := CLANG 1 -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
+# The tape fuzzer: what it is to reach is the sink's code, so only that is instrumented. What the rest
+# does is told by marks (scenarios/fuzz/fuzz_tape.c). No byte of a tape is ever compared by a sink, so
+# that its comparisons tell nothing.
+VARIANT_tape := CLANG 0 -O2 -g
+VARIANT_tape-asan := CLANG 1 -O1 -g $(SANITIZE)
 VARIANT_pattern := GCC 0 -O2 -g -ftrivial-auto-var-init=pattern
 VARIANT_aarch64 := GCC 0 -O2 -g $(call foreign_options,aarch64,aarch64-linux-gnu)
 VARIANT_i686 := GCC 0 -O2 -g -Wno-psabi $(call foreign_options,i686,i386-linux-gnu)
@@ -99,7 +107,7 @@ TRIPLET_aarch64 := aarch64-linux-gnu-
 TRIPLET_i686 := i686-linux-gnu-
 TRIPLET_s390x := s390x-linux-gnu-
 
-VARIANTS := release debug clang asan coverage fuzz pattern
+VARIANTS := release debug clang asan coverage fuzz tape tape-asan pattern
 CROSS_VARIANTS := aarch64 i686 s390x
 DETERMINISM_VARIANTS := release debug clang asan pattern
 # Beside release: 32 bits, and big-endian under qemu.
@@ -169,7 +177,10 @@ debug: build/debug/sinkproof ## build/debug/sinkproof: gcc -O0
 clang: build/clang/sinkproof ## build/clang/sinkproof: clang -O2
 asan: build/asan/sinkproof ## build/asan/sinkproof: clang with ASan and UBSan
 pattern: build/pattern/sinkproof ## build/pattern/sinkproof: gcc -O2, stack filled with a pattern
-FUZZ_TARGETS := $(FUZZERS:%=build/fuzz/%)
+TAPE_FUZZER := scenarios/fuzz/fuzz_tape
+TAPE_TARGETS := build/tape/$(TAPE_FUZZER) build/tape-asan/$(TAPE_FUZZER)
+READER_TARGETS := $(patsubst %,build/fuzz/%,$(filter-out $(TAPE_FUZZER),$(FUZZERS)))
+FUZZ_TARGETS := $(READER_TARGETS) $(TAPE_TARGETS)
 fuzz: build/fuzz/sinkproof $(FUZZ_TARGETS) ## the libFuzzer targets; TIME=600: each for ten minutes
 	$(if $(filter-out 0,$(TIME)),tools/fuzz-smoke $(TIME) $(FUZZ_TARGETS))
 
@@ -266,7 +277,7 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 
 # --- Gates that run what was built -------------------------------------------------------------
 
-.PHONY: matrix matrix-full quick regress mutants determinism foreign fuzz-smoke corpus
+.PHONY: matrix matrix-full quick regress mutants determinism foreign fuzz-smoke fuzz-ablation corpus
 .PHONY: coverage cross memcheck bench
 matrix: build/sinkproof ## every claim at the quick budget: 2,000 counted seeds
 	build/sinkproof matrix --quick
@@ -291,16 +302,33 @@ FOREIGN_BINARIES := $(FOREIGN_VARIANTS:%=build/%/sinkproof)
 foreign: build/sinkproof $(FOREIGN_BINARIES) ## equal digests on 32 bits and big-endian
 	tools/determinism $(N_FOREIGN) release $(FOREIGN_VARIANTS)
 
-FUZZ_PARTS := $(filter-out $(FUZZERS) scenarios/fuzz/replay,$(filter scenarios/fuzz/%,$(MODULES))) \
-    $(filter-out $(MAIN),$(PRODUCT))
-FUZZED := $(call objects,fuzz,$(FUZZ_PARTS))
-$(FUZZ_TARGETS): %: %.o build/fuzz/product $(FUZZED)
+# The mutator is no part of the others: libFuzzer takes it wherever it is linked.
+MUTATOR := scenarios/fuzz/tape_mutator
+FUZZ_PARTS := $(filter-out $(FUZZERS) $(TESTS) scenarios/fuzz/replay $(MUTATOR),\
+    $(filter scenarios/fuzz/%,$(MODULES))) $(filter-out $(MAIN),$(PRODUCT))
+fuzz_link = $(call compiler,$1) $(call ldflags,$1) -fsanitize=fuzzer $(filter %.o,$^) $(LIBRARIES) -o $@
+$(READER_TARGETS): %: %.o build/fuzz/product $(call objects,fuzz,$(FUZZ_PARTS))
 	$(say) LINK $@
-	$(quiet)$(call compiler,fuzz) $(call ldflags,fuzz) -fsanitize=fuzzer $(filter %.o,$^) \
-	    $(LIBRARIES) -o $@
+	$(quiet)$(call fuzz_link,fuzz)
 
-fuzz-smoke: $(FUZZ_TARGETS) ## every fuzz target over its corpus
+$(TAPE_TARGETS): build/%: build/%.o build/$$(call variant_of,$$*)/product \
+    $$(call objects,$$(call variant_of,$$*),$(MUTATOR) $(FUZZ_PARTS))
+	$(say) LINK $@
+	$(quiet)$(call fuzz_link,$(call variant_of,$*))
+
+# The same with libFuzzer's own mutators, to compare with.
+build/tape/$(TAPE_FUZZER)_plain: build/tape/$(TAPE_FUZZER).o build/tape/product \
+    $(call objects,tape,$(FUZZ_PARTS))
+	$(say) LINK $@
+	$(quiet)$(call fuzz_link,tape)
+
+fuzz-smoke: $(FUZZ_TARGETS) ## every fuzz target over its corpus; one that is killed goes on
 	tools/fuzz-smoke $(TIME) $^
+	tools/fuzz-resume build/tape/$(TAPE_FUZZER)
+
+# M=FILE: what `sinkproof mutants --json` wrote.
+fuzz-ablation: build/sinkproof build/tape/$(TAPE_FUZZER) ## the tape mutator against libFuzzer's own
+	tools/fuzz-ablation $(M)
 
 # The same targets without libFuzzer, in the variants of the unit tests.
 REPLAYERS := $(foreach variant,$(UNIT_VARIANTS),$(FUZZERS:%=build/$(variant)/%))
@@ -311,10 +339,7 @@ $(REPLAYERS): build/%: build/%.o build/$$(call variant_of,$$*)/product \
 	    $(filter %.o,$^) $(LIBRARIES) -o $@
 
 corpus: $(REPLAYERS) ## every fuzz target over its corpus, without libFuzzer
-	$(quiet)set -e; for target in $^; do \
-	    $$target scenarios/corpus/$${target##*/}/* >$$target.log 2>&1 || \
-	        { cat $$target.log; echo "corpus: $$target failed"; exit 1; }; \
-	done; echo "corpus: $(words $^) targets over $(words $(wildcard scenarios/corpus/*/*)) inputs"
+	$(quiet)tools/corpus $^
 
 COVERAGE_TESTS := $(TESTS:%=build/coverage/%)
 coverage: build/coverage/sinkproof $(COVERAGE_TESTS) ## lines of sinks, sim, models: at least 85 %

@@ -35,6 +35,7 @@ struct report_violation {
     const char *const *choices; /* the tape in words */
     size_t choice_count;
     uint32_t deviations_found; /* on the tape as found, before shrinking */
+    bool of_tape;              /* no seed led to it */
 };
 
 /* How often something was seen, and how often it had to be. */

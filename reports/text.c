@@ -35,6 +35,15 @@ static void print_choices(FILE *file, const struct report_violation *violation)
     }
 }
 
+static void print_origin(FILE *file, const struct report_violation *violation)
+{
+    if (violation->of_tape) {
+        (void)fputs("    tape, ", file);
+    } else {
+        (void)fprintf(file, "    seed %" PRIu64 ", ", violation->seed);
+    }
+}
+
 /* Lines: verdict, subject with message, a heading, up to CHOICE_LINES choices, the decisive event,
  * the command. */
 void report_text_violation(FILE *file, const struct report_run *run, size_t index)
@@ -49,9 +58,9 @@ void report_text_violation(FILE *file, const struct report_run *run, size_t inde
     (void)fprintf(file, "    %s: ", violation->subject);
     print_line(file, "", violation->message);
     if (violation->tape[0] != '\0') {
+        print_origin(file, violation);
         (void)fprintf(file,
-                      "    seed %" PRIu64 ", %" PRIu32 " %s (%" PRIu32 " as found):\n",
-                      violation->seed,
+                      "%" PRIu32 " %s (%" PRIu32 " as found):\n",
                       violation->deviations,
                       violation->deviations == 1 ? "choice" : "choices",
                       violation->deviations_found);

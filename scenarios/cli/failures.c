@@ -359,6 +359,7 @@ static void take(void *context, const void *memory)
         .tape = text_copy(texts, bytes_of_text(slot->tape)),
         .deviations = slot->deviations,
         .deviations_found = slot->deviations_found,
+        .of_tape = collector->options->tape,
         .message = text_copy(texts, bytes_of_text(slot->message)),
         .decisive = text_copy(texts, bytes_of_text(slot->decisive)),
         .command = replay_command(texts, collector, finding),

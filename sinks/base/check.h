@@ -16,6 +16,8 @@
 #    define SPECIALISED inline __attribute__((always_inline))
 /* Seen from outside a shared object that is built with its symbols hidden. */
 #    define EXPORTED __attribute__((visibility("default")))
+/* Into a section of its own, which a tool finds by its name. */
+#    define IN_SECTION(name) __attribute__((section(name)))
 #    define PRINTF_LIKE(format_index, first_index)                                                 \
         __attribute__((format(printf, format_index, first_index)))
 #    define LIKELY(condition)   __builtin_expect(!!(condition), 1)
@@ -28,6 +30,7 @@
 #    define NOINLINE
 #    define SPECIALISED inline
 #    define EXPORTED
+#    define IN_SECTION(name)
 #    define PRINTF_LIKE(format_index, first_index)
 #    define LIKELY(condition)   (condition)
 #    define UNLIKELY(condition) (condition)
