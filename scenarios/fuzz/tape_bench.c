@@ -4,6 +4,7 @@
 #include "scenarios/cli/entry.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/files.h"
+#include "scenarios/cli/shrinking.h"
 #include "scenarios/cli/summary.h"
 #include "scenarios/wiring/catalogue.h"
 #include "sim/tape.h"
@@ -116,7 +117,7 @@ static void shrink(struct telling *telling)
 {
     struct tape_bench *bench = telling->bench;
     const struct result_finding *first = &bench->result.findings[0];
-    const struct shrink_limits limits = {.attempts = FAILURE_ATTEMPTS};
+    const struct shrinking_limits limits = {.attempts = FAILURE_ATTEMPTS};
     const struct choice *choice = bench->runner.world->choice;
     telling->culprit = (struct culprit){
         .oracle = first->oracle,
@@ -124,8 +125,8 @@ static void shrink(struct telling *telling)
         .subject = first->finding.subject,
     };
     telling->found = choice->recorded.count;
-    reproducer_shrink(
-        telling->reproducer, &choice->recorded, &telling->culprit, &limits, &telling->shrinking);
+    shrinking_run(
+        &telling->shrinking, telling->reproducer, &choice->recorded, &telling->culprit, &limits);
     struct run_request last = reproducer_tape_request(&telling->shrinking.result.tape);
     last.keep_trace = true;
     (void)reproducer_run(telling->reproducer, &last);
@@ -187,7 +188,7 @@ void tape_bench_report(struct tape_bench *bench)
         .digest = reproducer_result(telling.reproducer)->digest,
     };
     report_text_run(stderr, &telling.run);
-    free(telling.shrinking.memory);
+    shrinking_free(&telling.shrinking);
     reproducer_destroy(telling.reproducer);
     text_pool_fini(&telling.texts);
 }
