@@ -277,7 +277,8 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 
 # --- Gates that run what was built -------------------------------------------------------------
 
-.PHONY: matrix matrix-full quick regress mutants determinism foreign fuzz-smoke fuzz-ablation corpus
+.PHONY: matrix matrix-full quick regress marks mutants determinism foreign fuzz-smoke fuzz-ablation
+.PHONY: corpus
 .PHONY: coverage cross memcheck bench
 matrix: build/sinkproof ## every claim at the quick budget: 2,000 counted seeds
 	build/sinkproof matrix --quick
@@ -291,6 +292,9 @@ quick: build/sinkproof $(DETERMINISM_BINARIES) ## the gates that run scenarios, 
 
 regress: build/sinkproof ## every kept tape of scenarios/regress still shows what it showed
 	build/sinkproof rejudge --strict
+
+marks: build/sinkproof ## every behaviour mark is reached by some scenario at the quick budget
+	build/sinkproof marks
 
 mutants: build/sinkproof ## every planted bug is caught by the oracle that must catch it
 	build/sinkproof mutants
@@ -359,7 +363,7 @@ bench: build/sinkproof ## speed against the reference loops
 
 # tools/gates makes one step after the other, goes on after a failed one, and closes with a count.
 TEST_STEPS := format-check headers unit corpus symbols quick
-CHECK_STEPS := format-check headers fences symbols unit matrix mutants regress determinism \
+CHECK_STEPS := format-check headers fences symbols unit matrix marks mutants regress determinism \
     fuzz-smoke corpus tidy cppcheck coverage
 FULL_STEPS := $(CHECK_STEPS:matrix=matrix-full) memcheck setup:cross cross foreign
 

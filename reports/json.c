@@ -386,3 +386,27 @@ bool report_json_metrics(FILE *file, const struct report_metric *metrics, size_t
     }
     return dump(file, "metrics", list, NULL, NULL, ok);
 }
+
+static json_t *surveyed_json(const struct report_surveyed *surveyed, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "name", surveyed->name);
+    put_text(&builder, "sentence", surveyed->sentence);
+    put_count(&builder, "runs", surveyed->runs);
+    put_bool(&builder, "wanted", surveyed->wanted);
+    put_bool(&builder, "pair", surveyed->is_pair);
+    put_text(&builder,
+             "unit_test",
+             surveyed->unit_test_or_null == NULL ? "" : surveyed->unit_test_or_null);
+    return builder.object;
+}
+
+bool report_json_survey(FILE *file, const struct report_survey *survey)
+{
+    bool ok = true;
+    json_t *list = json_array();
+    for (size_t i = 0; i < survey->count; i++) {
+        append(list, surveyed_json(&survey->records[i], &ok), &ok);
+    }
+    return dump(file, "marks", list, NULL, NULL, ok);
+}

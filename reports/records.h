@@ -184,6 +184,23 @@ struct report_entry {
     const char *command; /* that keeps the new text; empty like it */
 };
 
+/* A behaviour mark over many scenarios. */
+struct report_surveyed {
+    const char *name;
+    const char *sentence;
+    uint64_t runs;                 /* that reached it */
+    const char *unit_test_or_null; /* that reaches it, where no scenario can */
+    bool wanted;                   /* some scenario has to reach it */
+    bool is_pair;
+};
+
+struct report_survey {
+    uint64_t scenarios;
+    uint64_t runs;
+    struct report_surveyed *records;
+    size_t count;
+};
+
 struct report_metric {
     const char *name;
     uint64_t value;

@@ -10,6 +10,7 @@
 #define CHOICE_LINES    6
 #define ORACLE_COLUMNS  26
 #define LINE_COLUMNS    100
+#define PAIR_NAMES      400
 #define NEVER_FROM      500 /* counted runs: fewer are a spot check */
 
 /* Print one line: what is cut short or has control characters is still one line. */
@@ -389,4 +390,49 @@ void report_text_metrics(FILE *file, const struct report_metric *metrics, size_t
         }
         (void)fputc('\n', file);
     }
+}
+
+/* Marks, or pairs: how many there are, and how many were reached. */
+static void
+count_surveyed(const struct report_survey *survey, bool pairs, size_t *count, size_t *reached)
+{
+    *count = 0;
+    *reached = 0;
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct report_surveyed *record = &survey->records[i];
+        if (record->is_pair == pairs && record->unit_test_or_null == NULL) {
+            *count += 1;
+            *reached += record->runs > 0 ? 1 : 0;
+        }
+    }
+}
+
+bool report_text_survey(FILE *file, const struct report_survey *survey)
+{
+    const char *names[PAIR_NAMES];
+    size_t name_count = 0;
+    size_t count = 0;
+    size_t reached = 0;
+    bool all = true;
+    count_surveyed(survey, false, &count, &reached);
+    (void)fprintf(file,
+                  "%zu of %zu marks reached by %" PRIu64 " runs of %" PRIu64 " scenarios\n",
+                  reached,
+                  count,
+                  survey->runs,
+                  survey->scenarios);
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct report_surveyed *record = &survey->records[i];
+        if (record->runs == 0 && record->wanted) {
+            (void)fprintf(file, "never reached: %s: %s\n", record->name, record->sentence);
+            all = false;
+        } else if (record->runs == 0 && record->is_pair && name_count < PAIR_NAMES) {
+            names[name_count++] = record->name;
+        }
+    }
+    count_surveyed(survey, true, &count, &reached);
+    (void)fprintf(file, "%zu of %zu pairs of a fault and a phase", reached, count);
+    (void)fprintf(file, name_count > 0 ? "; never:\n" : "\n");
+    print_names(file, "  ", names, name_count);
+    return all;
 }

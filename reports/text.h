@@ -20,4 +20,7 @@ void report_text_entry(FILE *file, const struct report_entry *entry);
 void report_text_entries(FILE *file, const struct report_entry *entries, size_t count);
 void report_text_metrics(FILE *file, const struct report_metric *metrics, size_t count);
 
+/* Which behaviour marks were reached. Returns whether all were that are wanted. */
+bool report_text_survey(FILE *file, const struct report_survey *survey);
+
 #endif

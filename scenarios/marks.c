@@ -73,6 +73,63 @@ static void add_phases(const struct run_config *config, struct marks_set *catalo
     }
 }
 
+#define SINK(phase)   (1u << SINK_PHASE_##phase)
+#define ENGINE(phase) (1u << ENGINE_PHASE_##phase)
+#define ALIVE                                                                                      \
+    (SINK(RUNNING) | SINK(OPENING) | SINK(HOLDING) | SINK(AT_BARRIER) | SINK(DRAINING) |           \
+     SINK(COMMITTING))
+#define LIVE                                                                                       \
+    (ENGINE(RESTORING) | ENGINE(RUNNING) | ENGINE(CHECKPOINT) | ENGINE(COMPLETED) |                \
+     ENGINE(SAVEPOINT))
+#define UNHEALED (LIVE | ENGINE(DOWN) | ENGINE(STOPPING))
+
+/* Where a kind can fire. Who sends is alive, and goes on while a close is on its way and as a zombie;
+ * processes die while an attempt runs; where all have died, the coordinator goes on until it notices. No
+ * sink opens a stream, and no site offers a failing allocation. */
+static const struct {
+    uint8_t sinks;
+    uint8_t engines;
+} pair_rules[FAULT_KIND_COUNT] = {
+    [FAULT_ORDER] = {ALIVE | SINK(ABSENT) | SINK(CLOSING), UNHEALED},
+    [FAULT_LATENCY] = {ALIVE | SINK(CLOSING), UNHEALED},
+    [FAULT_SERVICE] = {ALIVE | SINK(ABSENT) | SINK(CLOSING), UNHEALED | ENGINE(HEALED)},
+    [FAULT_READING] = {ALIVE, LIVE},
+    [FAULT_REQUEST_LOST] = {ALIVE | SINK(CLOSING), UNHEALED},
+    [FAULT_ANSWER_LOST] = {ALIVE | SINK(CLOSING), UNHEALED},
+    [FAULT_APPLIED_LATER] = {ALIVE | SINK(CLOSING), UNHEALED},
+    [FAULT_REFUSED] = {ALIVE | SINK(CLOSING), UNHEALED},
+    [FAULT_AMBIGUOUS] = {ALIVE | SINK(CLOSING), UNHEALED},
+    [FAULT_DUPLICATED] = {ALIVE | SINK(CLOSING), UNHEALED},
+    [FAULT_OUTAGE] = {ALIVE | SINK(CLOSING), UNHEALED},
+    [FAULT_PAUSE] = {ALIVE | SINK(CLOSING), UNHEALED},
+    [FAULT_RESOURCE] = {ALIVE | SINK(ABSENT) | SINK(CLOSING), UNHEALED},
+    [FAULT_CRASH] = {ALIVE, LIVE},
+    [FAULT_ZOMBIE] = {ALIVE, LIVE},
+    [FAULT_RESTORE] = {ALIVE | SINK(ABSENT),
+                       ENGINE(RESTORING) | ENGINE(RUNNING) | ENGINE(CHECKPOINT) |
+                           ENGINE(COMPLETED)},
+    [FAULT_CHECKPOINT_ABORTED] = {ALIVE | SINK(ABSENT),
+                                  ENGINE(CHECKPOINT) | ENGINE(SAVEPOINT) | ENGINE(STOPPING)},
+    [FAULT_NOTICE_LOST] = {ALIVE | SINK(ABSENT),
+                           ENGINE(CHECKPOINT) | ENGINE(COMPLETED) | ENGINE(STOPPING)},
+    [FAULT_NOTICE_LATE] = {ALIVE | SINK(ABSENT),
+                           ENGINE(CHECKPOINT) | ENGINE(COMPLETED) | ENGINE(STOPPING)},
+    [FAULT_CLOCK] = {ALIVE | SINK(ABSENT), LIVE | ENGINE(STOPPING)},
+};
+
+bool marks_pair_is_possible(uint32_t place)
+{
+    CHECK(marks_is_pair(place));
+    const uint32_t kind = (place - MARKS_PAIRS_AT) / PAIRS_PER_KIND;
+    const uint32_t phase = (place - MARKS_PAIRS_AT) % MOMENT_PHASES;
+    const bool of_engine = (place - MARKS_PAIRS_AT) % PAIRS_PER_KIND >= MOMENT_PHASES;
+    if (kind >= FAULT_KIND_COUNT) {
+        return false;
+    }
+    const uint32_t phases = of_engine ? pair_rules[kind].engines : pair_rules[kind].sinks;
+    return (phases >> phase & 1) != 0;
+}
+
 void marks_of_scenario(const struct run_config *config, uint32_t kinds, struct marks_set *catalogue)
 {
     memset(catalogue, 0, sizeof(*catalogue));
@@ -83,7 +140,10 @@ void marks_of_scenario(const struct run_config *config, uint32_t kinds, struct m
     add_phases(config, catalogue);
     for (uint32_t kind = 1; kind < FAULT_KIND_COUNT; kind++) {
         for (uint32_t pair = 0; pair < PAIRS_PER_KIND && (kinds >> kind & 1) != 0; pair++) {
-            set_place(catalogue, MARKS_PAIRS_AT + kind * PAIRS_PER_KIND + pair);
+            const uint32_t place = MARKS_PAIRS_AT + kind * PAIRS_PER_KIND + pair;
+            if (marks_pair_is_possible(place)) {
+                set_place(catalogue, place);
+            }
         }
     }
 }
@@ -118,13 +178,13 @@ static void name_pair(uint32_t pair, char name[MARKS_NAME_SIZE])
                    of_engine ? engine_phase_name(phase) : sink_phase_name(phase));
 }
 
-void marks_name(const struct run_config *config, uint32_t place, char name[MARKS_NAME_SIZE])
+void marks_name(const struct run_config *config_or_null, uint32_t place, char name[MARKS_NAME_SIZE])
 {
     if (place < MARKS_PHASES_AT) {
-        (void)snprintf(name, MARKS_NAME_SIZE, "%s", mark_of(config, place)->name);
+        (void)snprintf(name, MARKS_NAME_SIZE, "%s", mark_of(config_or_null, place)->name);
     } else if (place < MARKS_PAIRS_AT) {
         const uint32_t phase = place - MARKS_PHASES_AT;
-        const struct sink_type *type = sink_at(config, phase / 64);
+        const struct sink_type *type = sink_at(config_or_null, phase / 64);
         CHECK(type != NULL);
         (void)snprintf(name,
                        MARKS_NAME_SIZE,

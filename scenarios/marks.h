@@ -35,9 +35,15 @@ static inline bool marks_is_pair(uint32_t place)
     return place >= MARKS_PAIRS_AT;
 }
 
+/* Whether the kind of fault of a pair can fire in its phase at all. */
+bool marks_pair_is_possible(uint32_t place);
+
 /* "link.paused", "cloudtasks-exactly-once.queue_read", "crash@sink.committing",
- * "crash@engine.restoring". The place is one of the scenario's catalogue. */
-void marks_name(const struct run_config *config, uint32_t place, char name[MARKS_NAME_SIZE]);
+ * "crash@engine.restoring". The place is one of the scenario's catalogue; a pair needs no
+ * config. */
+void marks_name(const struct run_config *config_or_null,
+                uint32_t place,
+                char name[MARKS_NAME_SIZE]);
 
 /* Find the place of a name in a catalogue. ERR_OK or ERR_NOT_FOUND. */
 MUST_USE enum err marks_find(const struct run_config *config,

@@ -115,11 +115,16 @@ make_mask(const struct fault *fault, const struct choice_site *site, struct faul
     *remembered = (struct fault_mask){.site = site, .mask = mask, .epoch = fault->epoch};
 }
 
-NOINLINE static void count_fired(struct fault *fault, enum fault_kind kind, lane who)
+void fault_meets(struct fault *fault, enum fault_kind kind, lane who)
 {
     if (fault->moment_or_null != NULL) {
         fault->moments[kind] |= UINT64_C(1) << fault->moment_or_null(fault->moment_context, who);
     }
+}
+
+NOINLINE static void count_fired(struct fault *fault, enum fault_kind kind, lane who)
+{
+    fault_meets(fault, kind, who);
     if (fault->fired[kind] < UINT8_MAX) {
         fault->fired[kind]++;
     }

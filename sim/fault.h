@@ -62,6 +62,9 @@ void fault_init(struct fault *fault,
  * what fired. It is a draw even when only 0 can come, so that caps move no other draw. O(1). */
 uint32_t fault_pick(struct fault *fault, const struct choice_site *site, lane who, uint32_t wanted);
 
+/* Note the moment in which a fault shows that was drawn before: fault_pick notes that of the draw. */
+void fault_meets(struct fault *fault, enum fault_kind kind, lane who);
+
 /* Note that a fault's effects last until this instant (for the liveness bound). */
 void fault_lasts_until(struct fault *fault, nanos until);
 

@@ -689,6 +689,30 @@ static void what_waits_past_the_bound_of_late_effects_never_takes_effect(void **
     toy_close(&toy);
 }
 
+/* Goal: the bound is for what its caller has given up; who still waits gets an answer. */
+static void what_waits_within_its_deadline_is_answered_whatever_the_bound(void **state)
+{
+    (void)state;
+    struct toy toy;
+    toy_open(&toy,
+             &(struct link_options){.latency_least = LEG,
+                                    .late_effect_max = SECONDS(1),
+                                    .service_parallelism = 1,
+                                    .service_time = SECONDS(4)},
+             NULL,
+             NULL,
+             0);
+    (void)toy_add(&toy, 1, 0, 1, SECONDS(10));
+    (void)toy_add(&toy, 1, 1, 2, SECONDS(10));
+    toy_run(&toy);
+    assert_int_equal(toy.state->total, 3);
+    assert_int_equal(toy.heard_count, 2);
+    expect_heard(&toy.heard[0], PORT_OUTCOME_OK, PORT_OK);
+    expect_heard(&toy.heard[1], PORT_OUTCOME_OK, PORT_OK);
+    assert_int_equal(toy.heard[1].time, SECONDS(8) + 2 * LEG);
+    toy_close(&toy);
+}
+
 static void without_a_limit_service_time_only_delays(void **state)
 {
     (void)state;
@@ -869,6 +893,7 @@ TEST_MAIN(link,
           TEST(many_senders_keep_their_calls_apart),
           TEST(requests_queue_for_the_servers_of_a_service),
           TEST(what_waits_past_the_bound_of_late_effects_never_takes_effect),
+          TEST(what_waits_within_its_deadline_is_answered_whatever_the_bound),
           TEST(without_a_limit_service_time_only_delays),
           TEST(one_seed_gives_one_trace_whatever_was_in_memory),
           TEST(tables_of_the_senders_own_are_known_by_name),

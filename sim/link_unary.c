@@ -155,7 +155,8 @@ static nanos server_take(struct link_service *service, uint32_t count, nanos now
     return finish;
 }
 
-/* Wait for a server and its work. A service drops what waited past the bound of late effects. */
+/* Wait for a server and its work. Of what its caller has given up by then, a service drops what waited
+ * past the bound of late effects. */
 static void arrive(struct link *link, struct link_call *call)
 {
     struct link_service *service = &link->services[call->service];
@@ -169,10 +170,11 @@ static void arrive(struct link *link, struct link_call *call)
     if (finish - now > link->options.service_time) {
         COVER(link->world, LINK_WAITS_FOR_A_SERVER);
     }
-    if (finish >= call->deadline && call->answer_event == SCHED_NONE) {
+    const bool too_late = finish >= call->deadline;
+    if (too_late && call->answer_event == SCHED_NONE) {
         give_up_at_deadline(link, call);
     }
-    if (finish > link_late_bound(link, call, call->deadline)) {
+    if (too_late && finish > link_late_bound(link, call, call->deadline)) {
         COVER(link->world, LINK_WAITED_IN_VAIN);
         link_call_settle(link, call);
         link_call_release(link, call);

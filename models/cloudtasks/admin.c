@@ -141,6 +141,13 @@ static uint64_t admin_creation(enum cloudtasks_admin what)
     return (ADMIN_BIT(what) & fourth) != 0 ? 4 : UINT64_MAX;
 }
 
+/* It was drawn before the run began. */
+static void meet(struct cloudtasks *state)
+{
+    struct world *world = state->env.world;
+    fault_meets(world->fault, FAULT_RESOURCE, world->nodes[state->env.node].lane);
+}
+
 void cloudtasks_admin_created(struct cloudtasks *state, struct queue *queue)
 {
     const enum cloudtasks_admin what = (enum cloudtasks_admin)state->admin;
@@ -149,6 +156,7 @@ void cloudtasks_admin_created(struct cloudtasks *state, struct queue *queue)
     }
     state->admin = ADMIN_NONE;
     COVER(state->env.world, CLOUDTASKS_ADMIN_ACTED);
+    meet(state);
     if (what == ADMIN_PAUSE_LATER) {
         pause_from_outside(state, queue, false);
     } else if (what == ADMIN_PURGE_FIRST || what == ADMIN_PURGE_FOURTH) {
@@ -170,6 +178,7 @@ void cloudtasks_admin_verified(struct cloudtasks *state, struct queue *queue)
     if (state->admin == ADMIN_SHORTEN_VERIFIED) {
         state->admin = ADMIN_NONE;
         COVER(state->env.world, CLOUDTASKS_CHANGED_AFTER_VERIFICATION);
+        meet(state);
         shorten_ttl(state, queue);
     }
 }

@@ -137,6 +137,7 @@ static void ct_25_a_request_id_is_done_once(void **state)
     assert_int_equal(send(kit, &batch), PORT_OK);
     testkit_run_for(kit, HOURS(23));
     assert_int_equal(send(kit, &batch), PORT_OK);
+    assert_true(marks_has(&kit->world->marks, MARK_CLOUDTASKS_BATCH_REPEATED));
     assert_int_equal(created(kit), 2);
     assert_int_equal(answer(kit)->tasks.count, 2);
     const struct cloudtasks_task *task = answer(kit)->tasks.items[1];

@@ -550,6 +550,7 @@ static void ct_11_an_idle_or_new_queue_may_have_to_wake(void **state)
     assert_int_equal(pin->draws, 0);
     testkit_run_for(kit, DAYS(30) + SECONDS(1));
     assert_int_equal(create(kit, ""), PORT_NOT_FOUND);
+    assert_true(marks_has(&kit->world->marks, MARK_CLOUDTASKS_QUEUE_IDLE));
     assert_int_equal(pin->draws, 1);
     testkit_run_for(kit, MINUTES(2));
     assert_int_equal(create(kit, ""), PORT_NOT_FOUND);

@@ -354,6 +354,22 @@ static void kept_failures_can_be_replayed(void **state)
     assert_non_null(strstr(shell->output, "broken: effectively-once"));
 }
 
+/* Goal: marks that no scenario reaches fail the command, and are told. Method: one scenario, which can
+ * reach some of the catalogue only. */
+static void marks_that_no_scenario_reaches_are_status_1(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "marks " HOLDS " --seeds 1-20 --json @marks", 1);
+    assert_non_null(strstr(shell->output, " marks reached by 20 runs of 1 scenarios\n"));
+    assert_non_null(strstr(shell->output, "never reached: cloudtasks.quota_spent: a call meets"));
+    assert_null(strstr(shell->output, "never reached: judge.effect:"));
+    assert_null(strstr(shell->output, "never reached: link.stream_cut:"));
+    const char *json = content(shell, "marks");
+    assert_non_null(strstr(json, "\"name\": \"link.stream_cut\""));
+    assert_non_null(strstr(json, "\"unit_test\": \"sim/link_stream_test.c\""));
+    assert_status(shell, "marks no-such-scenario", 2);
+}
+
 /* Goal: a rare mark leaves a tape that shows it. Method: a list of marks and tapes is kept; a sweep of
  * the seed of the first tape reaches the mark, and its tape gives a run. */
 static void rare_marks_leave_a_tape(void **state)
@@ -433,6 +449,7 @@ TEST_MAIN(cli,
           RUN_TEST(a_tape_that_no_run_follows_fails_when_strict),
           RUN_TEST(what_breaks_nothing_cannot_be_shrunk),
           RUN_TEST(kept_failures_can_be_replayed),
+          RUN_TEST(marks_that_no_scenario_reaches_are_status_1),
           RUN_TEST(rare_marks_leave_a_tape),
           RUN_TEST(a_claim_is_certified),
           RUN_TEST(a_claim_counts_the_mutants_that_were_killed_on_it),

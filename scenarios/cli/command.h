@@ -21,6 +21,7 @@ command_function command_bench;
 command_function command_diff;
 command_function command_digests;
 command_function command_list;
+command_function command_marks;
 command_function command_matrix;
 command_function command_merge;
 command_function command_mutants;

@@ -1,8 +1,8 @@
 /* list: what there is, one item per line, its name first. */
 #include "scenarios/cli/claims.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/cli/files.h"
 #include "scenarios/cli/mutants.h"
+#include "scenarios/cli/scenario_names.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/scenario_fields.h"
 #include "scenarios/wiring/catalogue.h"
@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define NAME_COLUMNS 36
-#define FOLDERS_MAX  64
 
 typedef enum status list_function(const struct options *options);
 
@@ -119,53 +118,18 @@ static enum status list_sites(const struct options *options)
     return STATUS_OK;
 }
 
-/* Print the scenario files of one folder as "<prefix><name>". */
-static void list_scenario_files(struct text_pool *texts, const char *folder, const char *prefix)
-{
-    const char *const *names = NULL;
-    const size_t count = folder_names(texts, folder, &names);
-    for (size_t i = 0; i < count; i++) {
-        const size_t size = strlen(names[i]);
-        if (size > 5 && strcmp(names[i] + size - 5, ".json") == 0) {
-            (void)printf("%s%.*s\n", prefix, (int)(size - 5), names[i]);
-        }
-    }
-}
-
-/* Folders below scenarios/ that hold no scenarios. */
-static bool is_other_folder(const char *name)
-{
-    static const char *const others[] = {
-        "bench", "claims", "cli", "corpus", "fuzz", "mutants", "new_sink", "wiring"};
-    for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
-        if (strcmp(name, others[i]) == 0) {
-            return true;
-        }
-    }
-    return strchr(name, '.') != NULL;
-}
-
 static enum status list_scenarios(const struct options *options)
 {
     struct text_pool texts = {0};
-    const char *const *folders = NULL;
-    const char *root = scenarios_folder(&texts);
+    const char *const *names = NULL;
+    size_t count = 0;
+    const enum status status = scenario_names(&texts, &names, &count);
     (void)options;
-    if (root == NULL) {
-        complain("no folder scenarios beside the binary or above the current directory");
-        text_pool_fini(&texts);
-        return STATUS_USAGE;
-    }
-    const size_t count = folder_names(&texts, root, &folders);
     for (size_t i = 0; i < count; i++) {
-        if (!is_other_folder(folders[i])) {
-            list_scenario_files(&texts,
-                                text_format(&texts, "%s/%s", root, folders[i]),
-                                text_format(&texts, "%s/", folders[i]));
-        }
+        (void)printf("%s\n", names[i]);
     }
     text_pool_fini(&texts);
-    return STATUS_OK;
+    return status;
 }
 
 static enum status list_claims(const struct options *options)

@@ -86,3 +86,13 @@ output_metrics(const char *path_or_null, const struct report_metric *metrics, si
     return finish(&writer,
                   writer.stream != NULL && report_json_metrics(writer.stream, metrics, count));
 }
+
+enum status output_survey(const char *path_or_null, const struct report_survey *survey)
+{
+    struct file_writer writer;
+    if (path_or_null == NULL) {
+        return STATUS_OK;
+    }
+    file_writer_start(&writer, path_or_null);
+    return finish(&writer, writer.stream != NULL && report_json_survey(writer.stream, survey));
+}

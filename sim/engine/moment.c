@@ -74,14 +74,17 @@ static bool is_of_half(lane who)
     return kind == LANE_WRITER || kind == LANE_COMMITTER || kind == LANE_POLICY;
 }
 
-/* Of the half that draws; of anybody else's draw, the deepest that a living half is in. */
+/* Of the half that draws, a zombie maybe; of anybody else's draw, the deepest that a half of the
+ * attempt is in. */
 static enum sink_phase sink_phase_of(const struct job *job, lane who)
 {
     const bool of_half = is_of_half(who);
     enum sink_phase deepest = SINK_PHASE_ABSENT;
     for (uint32_t i = job->half_count; i > 0; i--) {
         const struct half *half = job->halves[i - 1];
-        if (half->gone || (of_half && half->lane != who)) {
+        const bool is_meant =
+            of_half ? half->lane == who : half->attempt == job->attempt && !half->zombie;
+        if (half->gone || !is_meant) {
             continue;
         }
         const enum sink_phase phase = half_phase_of(half);
