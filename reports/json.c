@@ -133,6 +133,15 @@ static json_t *violation_json(const struct report_violation *violation, bool *ok
     return builder.object;
 }
 
+static json_t *violations_json(const struct report_run *run, bool *ok)
+{
+    json_t *violations = json_array();
+    for (size_t i = 0; i < run->violation_count; i++) {
+        append(violations, violation_json(&run->violations[i], ok), ok);
+    }
+    return violations;
+}
+
 static json_t *run_json(const struct report_run *run, bool *ok)
 {
     const struct builder builder = builder_in(ok);
@@ -144,11 +153,7 @@ static json_t *run_json(const struct report_run *run, bool *ok)
     put_count(&builder, "events", run->events);
     put_text(&builder, "expected", report_verdict_name(run->expected));
     put_text(&builder, "verdict", report_verdict_name(run->verdict));
-    json_t *violations = json_array();
-    for (size_t i = 0; i < run->violation_count; i++) {
-        append(violations, violation_json(&run->violations[i], ok), ok);
-    }
-    put(&builder, "violations", violations);
+    put(&builder, "violations", violations_json(run, ok));
     put_digest(&builder, run->digest);
     put_count(&builder, "elapsed_ms", run->elapsed_ms);
     put_count(&builder, "runs_per_s", run->runs_per_s);
@@ -196,6 +201,9 @@ static json_t *details_json(const struct report_run *run, bool *ok)
         put_count(&builder, "deviations_found", run->violations[i].deviations_found);
         put_text(&builder, "decisive", run->violations[i].decisive);
         put_text(&builder, "command", run->violations[i].command);
+        if (run->violations[i].run_or_null != NULL) {
+            put_text(&builder, "run", run->violations[i].run_or_null);
+        }
         append(details, builder.object, ok);
     }
     return details;
@@ -238,6 +246,75 @@ bool report_json_runs(FILE *file, const struct report_run *runs, size_t count)
         append(evidence, evidence_json(&runs[i], &ok), &ok);
     }
     return dump(file, "runs", list, "evidence", evidence, ok);
+}
+
+static json_t *levels_json(const struct report_explored *explored, bool *ok)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i <= explored->deviations && i < REPORT_LEVEL_MAX; i++) {
+        append(list, json_integer((json_int_t)explored->levels[i]), ok);
+    }
+    return list;
+}
+
+static json_t *explored_json(const struct report_explored *explored, bool *ok)
+{
+    const struct report_run *run = &explored->run;
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "scenario", run->scenario);
+    put_text(&builder, "profile", run->profile);
+    put_count(&builder, "deviations", explored->deviations);
+    put_bool(&builder, "crash_points", explored->crash_points);
+    put_bool(&builder, "complete", explored->is_complete);
+    put_count(&builder, "runs", run->runs);
+    put(&builder, "runs_by_deviations", levels_json(explored, ok));
+    put_count(&builder, "counted", run->counted);
+    put_count(&builder, "events", run->events);
+    put_count(&builder, "distinct_traces", explored->distinct);
+    put_count(&builder, "crash_points_hit", explored->crash_points_hit);
+    put_count(&builder, "crash_points_seen", explored->crash_points_seen);
+    put_text(&builder, "expected", report_verdict_name(run->expected));
+    put_text(&builder, "verdict", report_verdict_name(run->verdict));
+    put(&builder, "violations", violations_json(run, ok));
+    put_digest(&builder, run->digest);
+    put_count(&builder, "elapsed_ms", run->elapsed_ms);
+    put_count(&builder, "runs_per_s", run->runs_per_s);
+    return builder.object;
+}
+
+/* What merge needs beside the record; nothing that depends on where a shard begins. */
+static json_t *explored_evidence_json(const struct report_explored *explored, bool *ok)
+{
+    const struct report_run *run = &explored->run;
+    const struct builder builder = builder_in(ok);
+    put_count(&builder, "shard", run->shard_index);
+    put_count(&builder, "shards", run->shard_count);
+    put_text(&builder, "expected_oracle", run->expected_oracle);
+    put_count(&builder, "violating", run->violating);
+    put_count(&builder, "vacuous", run->vacuous);
+    put_count(&builder, "refused", run->refused);
+    put_count(&builder, "limited", run->limited);
+    put_count(&builder, "excused", run->excused);
+    put_text(&builder, "refusal", run->refusal);
+    put(&builder, "kinds", counts_json(run->kinds, run->kind_count, ok));
+    put(&builder, "marks", counts_json(run->marks, run->mark_count, ok));
+    put(&builder, "details", details_json(run, ok));
+    if (explored->traces_or_null != NULL) {
+        put_text(&builder, "traces", explored->traces_or_null);
+    }
+    return builder.object;
+}
+
+bool report_json_explored(FILE *file, const struct report_explored *explored, size_t count)
+{
+    bool ok = true;
+    json_t *list = json_array();
+    json_t *evidence = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(list, explored_json(&explored[i], &ok), &ok);
+        append(evidence, explored_evidence_json(&explored[i], &ok), &ok);
+    }
+    return dump(file, "explored", list, "evidence", evidence, ok);
 }
 
 static json_t *established_json(const struct report_claim *claim, bool *ok)

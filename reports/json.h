@@ -9,6 +9,7 @@
 
 /* Write a whole file. False when memory or the stream gave out. */
 bool report_json_runs(FILE *file, const struct report_run *runs, size_t count);
+bool report_json_explored(FILE *file, const struct report_explored *explored, size_t count);
 bool report_json_claims(FILE *file, const struct report_claim *claims, size_t count);
 bool report_json_mutants(FILE *file, const struct report_mutant *mutants, size_t count);
 bool report_json_entries(FILE *file, const struct report_entry *entries, size_t count);

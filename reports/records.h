@@ -35,7 +35,7 @@ struct report_violation {
     const char *const *choices; /* the tape in words */
     size_t choice_count;
     uint32_t deviations_found; /* on the tape as found, before shrinking */
-    bool of_tape;              /* no seed led to it */
+    const char *run_or_null;   /* what to call the run where its seed does not name it */
 };
 
 /* How often something was seen, and how often it had to be. */
@@ -96,6 +96,21 @@ struct report_run {
     struct report_count crashes;   /* counted runs with a crash and a restore */
     const char *const *shortfalls; /* why it is inconclusive */
     size_t shortfall_count;
+};
+
+#define REPORT_LEVEL_MAX 9
+
+/* One scenario explored: all runs with few deviations. */
+struct report_explored {
+    struct report_run run;             /* counts and violations; its seeds are none */
+    uint32_t deviations;               /* the bound */
+    bool crash_points;                 /* only crashes count */
+    bool is_complete;                  /* all runs within the bound were made */
+    uint64_t levels[REPORT_LEVEL_MAX]; /* runs by their number of deviations */
+    uint64_t distinct;                 /* traces */
+    uint64_t crash_points_hit;
+    uint64_t crash_points_seen;
+    const char *traces_or_null; /* of a shard: the file of its distinct traces */
 };
 
 /* One claim of the guarantee matrix. */

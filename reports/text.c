@@ -36,12 +36,12 @@ static void print_choices(FILE *file, const struct report_violation *violation)
     }
 }
 
-static void print_origin(FILE *file, const struct report_violation *violation)
+static void print_run(FILE *file, const struct report_violation *violation)
 {
-    if (violation->of_tape) {
-        (void)fputs("    tape, ", file);
+    if (violation->run_or_null != NULL) {
+        (void)fputs(violation->run_or_null, file);
     } else {
-        (void)fprintf(file, "    seed %" PRIu64 ", ", violation->seed);
+        (void)fprintf(file, "seed %" PRIu64, violation->seed);
     }
 }
 
@@ -59,15 +59,18 @@ void report_text_violation(FILE *file, const struct report_run *run, size_t inde
     (void)fprintf(file, "    %s: ", violation->subject);
     print_line(file, "", violation->message);
     if (violation->tape[0] != '\0') {
-        print_origin(file, violation);
+        (void)fputs("    ", file);
+        print_run(file, violation);
         (void)fprintf(file,
-                      "%" PRIu32 " %s (%" PRIu32 " as found):\n",
+                      ", %" PRIu32 " %s (%" PRIu32 " as found):\n",
                       violation->deviations,
                       violation->deviations == 1 ? "choice" : "choices",
                       violation->deviations_found);
         print_choices(file, violation);
     } else {
-        (void)fprintf(file, "    seed %" PRIu64 "\n", violation->seed);
+        (void)fputs("    ", file);
+        print_run(file, violation);
+        (void)fputc('\n', file);
     }
     if (violation->decisive[0] != '\0') {
         print_line(file, "    decided by: ", violation->decisive);
@@ -79,11 +82,9 @@ void report_text_violation(FILE *file, const struct report_run *run, size_t inde
 
 static void print_brief(FILE *file, const struct report_violation *violation)
 {
-    (void)fprintf(file,
-                  "  broken: %s, seed %" PRIu64 ", %s: ",
-                  violation->oracles[0],
-                  violation->seed,
-                  violation->subject);
+    (void)fprintf(file, "  broken: %s, ", violation->oracles[0]);
+    print_run(file, violation);
+    (void)fprintf(file, ", %s: ", violation->subject);
     print_line(file, "", violation->message);
 }
 
@@ -129,7 +130,7 @@ static void print_marks(FILE *file, const struct report_run *run)
     }
 }
 
-void report_text_run(FILE *file, const struct report_run *run)
+static void print_verdict(FILE *file, const struct report_run *run)
 {
     (void)fprintf(file,
                   "%s: %s%s%s%s\n",
@@ -138,16 +139,11 @@ void report_text_run(FILE *file, const struct report_run *run)
                   run->as_expected ? ", as expected" : " (expected ",
                   run->as_expected ? "" : report_verdict_name(run->expected),
                   run->as_expected ? "" : ")");
-    (void)fprintf(file,
-                  "  seeds %s, profile %s: %" PRIu64 " runs, %" PRIu64 " counted, %" PRIu64
-                  " vacuous, %" PRIu64 " with a violation, digest 0x%016" PRIx64 "\n",
-                  run->seeds,
-                  run->profile,
-                  run->runs,
-                  run->counted,
-                  run->vacuous,
-                  run->violating,
-                  run->digest);
+}
+
+/* What kept runs from counting, what is missing, and what was broken. */
+static void print_findings(FILE *file, const struct report_run *run)
+{
     if (run->shard_count > 1) {
         (void)fprintf(
             file, "  shard %" PRIu32 " of %" PRIu32 "\n", run->shard_index, run->shard_count);
@@ -171,6 +167,61 @@ void report_text_run(FILE *file, const struct report_run *run)
             print_brief(file, &run->violations[i]);
         }
     }
+}
+
+void report_text_run(FILE *file, const struct report_run *run)
+{
+    print_verdict(file, run);
+    (void)fprintf(file,
+                  "  seeds %s, profile %s: %" PRIu64 " runs, %" PRIu64 " counted, %" PRIu64
+                  " vacuous, %" PRIu64 " with a violation, digest 0x%016" PRIx64 "\n",
+                  run->seeds,
+                  run->profile,
+                  run->runs,
+                  run->counted,
+                  run->vacuous,
+                  run->violating,
+                  run->digest);
+    print_findings(file, run);
+}
+
+static void print_levels(FILE *file, const struct report_explored *explored)
+{
+    (void)fputs("  runs by deviations:", file);
+    for (uint32_t i = 0; i <= explored->deviations && i < REPORT_LEVEL_MAX; i++) {
+        (void)fprintf(file, "%s %" PRIu32 ": %" PRIu64, i == 0 ? "" : ",", i, explored->levels[i]);
+    }
+    (void)fprintf(file, "; %" PRIu64 " distinct traces\n", explored->distinct);
+}
+
+void report_text_explored(FILE *file, const struct report_explored *explored)
+{
+    const struct report_run *run = &explored->run;
+    print_verdict(file, run);
+    (void)fprintf(file,
+                  "  %s at most %" PRIu32 " %s, profile %s: %" PRIu64 " runs, %" PRIu64
+                  " counted, %" PRIu64 " vacuous, %" PRIu64
+                  " with a violation, digest 0x%016" PRIx64 "\n",
+                  explored->is_complete ? "all runs with" : "a part of the runs with",
+                  explored->deviations,
+                  explored->crash_points      ? "crashes, each in the recovery from the last"
+                  : explored->deviations == 1 ? "deviation"
+                                              : "deviations",
+                  run->profile,
+                  run->runs,
+                  run->counted,
+                  run->vacuous,
+                  run->violating,
+                  run->digest);
+    print_levels(file, explored);
+    (void)fprintf(file,
+                  "  crash points hit: %" PRIu64 " of %" PRIu64 " seen; %" PRIu64 " ms, %" PRIu64
+                  " runs per s\n",
+                  explored->crash_points_hit,
+                  explored->crash_points_seen,
+                  run->elapsed_ms,
+                  run->runs_per_s);
+    print_findings(file, run);
 }
 
 /* Print at most columns of text, with dots where it was cut, padded. Bytes stand for columns: the

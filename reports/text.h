@@ -11,6 +11,9 @@
 
 /* One line per sweep, with failures and what is missing below it. */
 void report_text_run(FILE *file, const struct report_run *run);
+
+/* The same for an exploration, with its certificate: what was made within which bound. */
+void report_text_explored(FILE *file, const struct report_explored *explored);
 void report_text_violation(FILE *file, const struct report_run *run, size_t index);
 void report_text_claims(FILE *file, const struct report_claim *claims, size_t count);
 /* The kill matrix: mutants down, the oracles that killed any of them across. */

@@ -31,6 +31,8 @@ struct run {
     struct link *link;
     struct service services[RUN_SERVICE_MAX];
     uint64_t events_max;
+    uint8_t end; /* enum run_end, as far as it is known */
+    bool finished;
     bool healed;
     bool deadline_passed;
     uint32_t crash_points_seen;
@@ -91,13 +93,15 @@ static void add_services(struct run *run)
     }
 }
 
-static struct run *create_run(struct runner *runner,
-                              const struct run_config *config,
-                              const struct run_request *request)
+static void create_run(struct runner *runner,
+                       const struct run_config *config,
+                       const struct run_request *request)
 {
     struct arena *arena = &runner->arena;
     struct run *run = arena_take(arena, sizeof(*run)); /* all parts clear what they need */
     memset(run->services, 0, sizeof(run->services));
+    run->end = RUN_END_NONE;
+    run->finished = false;
     run->healed = false;
     run->deadline_passed = false;
     run->crash_points_seen = 0;
@@ -134,10 +138,10 @@ static struct run *create_run(struct runner *runner,
     job_attach_link(run->job, run->link);
     (void)sched_at(
         &run->sched, config->safety_bound, 0, WORLD_EVENT(DISPATCH_RUN, RUN_EVENT_HEAL), 0, 0);
+    runner->run = run;
     runner->world = &run->world;
     runner->judge = &run->judge;
     runner->store = &run->store;
-    return run;
 }
 
 static void heal(struct run *run)
@@ -266,26 +270,23 @@ static bool is_where_to_stop(const struct run *run)
     return false;
 }
 
-static enum run_end loop(struct run *run)
+static bool step(struct run *run)
 {
     struct sched_event event;
-    while (true) {
-        enum run_end end = ending(run);
-        if (end != RUN_END_NONE) {
-            return end;
-        }
-        if (is_where_to_stop(run)) {
-            return RUN_END_NONE;
-        }
-        if (!sched_step(&run->sched, &event)) {
-            return RUN_END_STUCK;
-        }
-        dispatch(run, &event);
-        if (left_a_mark(run) && !run->healed) {
-            run->crash_points_seen++;
-            job_offer_crash(run->job, event.node);
-        }
+    run->end = (uint8_t)ending(run);
+    if (run->end != RUN_END_NONE || is_where_to_stop(run)) {
+        return false;
     }
+    if (!sched_step(&run->sched, &event)) {
+        run->end = RUN_END_STUCK;
+        return false;
+    }
+    dispatch(run, &event);
+    if (left_a_mark(run) && !run->healed) {
+        run->crash_points_seen++;
+        job_offer_crash(run->job, event.node);
+    }
+    return true;
 }
 
 static uint64_t digest_of(const struct run *run)
@@ -445,17 +446,30 @@ static bool is_refused(const struct run_config *config, struct result *result)
     return true;
 }
 
-void runner_run(struct runner *runner,
-                const struct run_config *config,
-                const struct run_request *request,
-                struct result *result)
+bool runner_begin(struct runner *runner,
+                  const struct run_config *config,
+                  const struct run_request *request,
+                  struct result *result)
 {
     if (is_refused(config, result)) {
-        return;
+        return false;
     }
     init_arena(runner, config, request);
-    struct run *run = create_run(runner, config, request);
-    enum run_end end = loop(run);
+    create_run(runner, config, request);
+    return true;
+}
+
+bool runner_step(struct runner *runner)
+{
+    CHECK(!runner->run->finished);
+    return step(runner->run);
+}
+
+void runner_finish(struct runner *runner, struct result *result)
+{
+    struct run *run = runner->run;
+    CHECK(!run->finished);
+    const enum run_end end = (enum run_end)run->end;
     if (end != RUN_END_LIMIT && end != RUN_END_NONE) {
         job_dispose(run->job);
     }
@@ -463,4 +477,18 @@ void runner_run(struct runner *runner,
         judge_end(&run->judge, end);
     }
     fill_result(run, end, result);
+    run->finished = true;
+}
+
+void runner_run(struct runner *runner,
+                const struct run_config *config,
+                const struct run_request *request,
+                struct result *result)
+{
+    if (!runner_begin(runner, config, request, result)) {
+        return;
+    }
+    while (step(runner->run)) {
+    }
+    runner_finish(runner, result);
 }

@@ -50,11 +50,15 @@ struct run_request {
     bool fill_on;
 };
 
-/* A runner owns the memory that runs are made in, and is reused for run after run. */
+struct run;
+
+/* A runner owns the memory that runs are made in, and is reused for run after run. What changes while
+ * a run is stepped lies in the arena's block and in the struct arena itself, nowhere else. */
 struct runner {
     struct arena arena;
     void *memory;
     size_t memory_size;
+    struct run *run; /* private */
     /* valid after a run until the next one */
     struct world *world;
     struct judge *judge;
@@ -65,7 +69,18 @@ struct runner {
 #define RUN_HEADROOM ((size_t)4 << 20)
 void runner_init(struct runner *runner, void *memory, size_t memory_size);
 
-/* Make one run. Fills *result. Never fails: limits are verdicts. */
+/* A run in parts, so that it can be stopped between two events, copied and gone on with. begin makes
+ * the world; false when the sink refuses its configuration, and then *result is filled and the run is
+ * over. step handles one event; false when none was, because the run is at its end. finish makes the
+ * end checks and fills *result; then nothing more can be stepped. The request is borrowed till then. */
+MUST_USE bool runner_begin(struct runner *runner,
+                           const struct run_config *config,
+                           const struct run_request *request,
+                           struct result *result);
+MUST_USE bool runner_step(struct runner *runner);
+void runner_finish(struct runner *runner, struct result *result);
+
+/* Make one run, all parts of it. Fills *result. Never fails: limits are verdicts. */
 void runner_run(struct runner *runner,
                 const struct run_config *config,
                 const struct run_request *request,

@@ -108,6 +108,9 @@ static void read_violation(struct json_input *input,
     violation->decisive = json_input_text(input, detail, "decisive");
     violation->command = json_input_text(input, detail, "command");
     violation->deviations_found = (uint32_t)json_input_number(input, detail, "deviations_found");
+    if (json_object_get(detail, "run") != NULL) {
+        violation->run_or_null = json_input_text(input, detail, "run");
+    }
     violation->choice_count = failures_choices(input->texts, violation->tape, &violation->choices);
     uint8_t oracle = 0;
     if (violation->oracle_count == 0 ||

@@ -21,19 +21,6 @@ struct job {
     struct report_run *run;
 };
 
-/* The oracles that --stop-at names; session_open has checked the name. */
-static uint64_t stop_oracles(const char *name_or_null)
-{
-    uint8_t oracle = 0;
-    if (name_or_null == NULL) {
-        return 0;
-    }
-    if (strcmp(name_or_null, "any") == 0 || summary_oracle_parse(name_or_null, &oracle) != ERR_OK) {
-        return SUMMARY_ORACLES_ALL;
-    }
-    return UINT64_C(1) << oracle;
-}
-
 static struct seed_range seeds_of(const struct options *options, const struct scenario *scenario)
 {
     const bool given = option_is_given(options, OPTION_BIT(SEEDS));
@@ -231,7 +218,7 @@ static enum status run_all(struct session *session, struct scenario **scenarios)
             .jobs = options->jobs,
             .duration = options->duration / count,
             .hang_after = options->hang_after,
-            .stop_oracles = stop_oracles(options->stop_at),
+            .stop_oracles = summary_stop_oracles(options->stop_at),
             .tape = runs_its_tape(options, scenarios[i]),
         };
         const enum status one = run_one(job);

@@ -164,20 +164,43 @@ static void explain(const struct examination *examination)
     }
 }
 
-/* Files of a failure: DIR/<scenario>-<oracle>-seed<N>.<ending>, slashes made dashes. */
+char *failures_run_name(struct text_pool *texts, const struct explore_witness *witness)
+{
+    char *name = text_format(texts, "%s", witness->step_count == 0 ? "the calm run" : "run");
+    for (uint32_t i = 0; i < witness->step_count; i++) {
+        name = text_format(texts,
+                           "%s %" PRIu32 ":%" PRIu32,
+                           name,
+                           witness->steps[i].draw,
+                           witness->steps[i].value);
+    }
+    return name;
+}
+
+/* "seed17", or the name of a run of an exploration. */
+static char *stem_of_run(struct text_pool *texts,
+                         const struct collector *collector,
+                         const struct summary_finding *finding)
+{
+    const struct explore_counts *explored = collector->options->explored_or_null;
+    return explored == NULL ? text_format(texts, "seed%" PRIu64, finding->seed)
+                            : failures_run_name(texts, explore_witness_of(explored, finding->seed));
+}
+
+/* Files of a failure: DIR/<scenario>-<oracle>-seed<N>.<ending>, slashes and blanks made dashes. */
 static char *file_name(struct text_pool *texts,
                        const struct collector *collector,
                        const struct summary_finding *finding,
                        const char *ending)
 {
     char *stem = text_format(texts,
-                             "%s-%s-%u-seed%" PRIu64,
+                             "%s-%s-%u-%s",
                              collector->options->scenario->name,
                              summary_oracle_name(finding->oracle),
                              (unsigned)finding->subject_kind,
-                             finding->seed);
+                             stem_of_run(texts, collector, finding));
     for (char *at = stem; *at != '\0'; at++) {
-        if (*at == '/') {
+        if (*at == '/' || *at == ' ' || *at == ':') {
             *at = '-';
         }
     }
@@ -188,10 +211,28 @@ static char *file_name(struct text_pool *texts,
                        ending);
 }
 
+/* A tape that is in no file, for a pipe: "printf '...\n' | ". */
+static char *pipe_of(struct text_pool *texts, const char *tape)
+{
+    char *text = text_memory(texts, 2 * strlen(tape) + 1, 1);
+    char *at = text;
+    for (; *tape != '\0'; tape++) {
+        if (*tape == '\n') {
+            *at++ = '\\';
+            *at++ = 'n';
+        } else {
+            *at++ = *tape;
+        }
+    }
+    return text_format(texts, "printf %s | ", text_shell_word(texts, text));
+}
+
 static char *replay_command(struct text_pool *texts,
                             const struct collector *collector,
-                            const struct summary_finding *finding)
+                            const struct summary_finding *finding,
+                            const char *tape)
 {
+    const char *pipe = "";
     struct session *session = collector->session;
     const struct options *options = session->options;
     char *source = text_format(texts, " --seed %" PRIu64, finding->seed);
@@ -199,11 +240,15 @@ static char *replay_command(struct text_pool *texts,
         source = text_format(texts,
                              " --tape %s",
                              text_shell_word(texts, file_name(texts, collector, finding, "tape")));
+    } else if (collector->options->explored_or_null != NULL) {
+        pipe = pipe_of(texts, tape);
+        source = text_format(texts, "%s", " --tape /dev/stdin");
     } else if (collector->options->tape) {
         source = text_format(texts, "%s", "");
     }
     return text_format(texts,
-                       "%s replay %s%s%s",
+                       "%s%s replay %s%s%s",
+                       pipe,
                        text_shell_word(texts, options->program),
                        text_shell_word(texts, collector->options->word),
                        source,
@@ -235,7 +280,8 @@ static bool write_files(const struct examination *examination)
     struct text_pool texts = {0};
     const struct bytes tape = {(const uint8_t *)examination->slot->tape,
                                examination->slot->tape_size};
-    const char *command = text_format(&texts, "%s\n", replay_command(&texts, collector, finding));
+    const char *command = text_format(
+        &texts, "%s\n", replay_command(&texts, collector, finding, examination->slot->tape));
     bool ok = folder_make(collector->session->options->out) == ERR_OK &&
               file_write(file_name(&texts, collector, finding, "tape"), tape) == ERR_OK &&
               file_write(file_name(&texts, collector, finding, "command"),
@@ -270,6 +316,29 @@ static void shrink(const struct examination *examination, struct tape *tape)
     free(shrinking);
 }
 
+/* How the run was made in which the finding was seen first. */
+static struct run_request first_request(const struct examination *examination,
+                                        struct run_space_replay *replay)
+{
+    const struct failures_options *options = examination->collector->options;
+    const uint64_t seed = examination->finding->seed;
+    if (options->explored_or_null != NULL) {
+        const struct explore_witness *witness = explore_witness_of(options->explored_or_null, seed);
+        replay->step_count = witness->step_count;
+        memcpy(replay->steps, witness->steps, sizeof replay->steps);
+        return (struct run_request){
+            .choice =
+                {
+                    .mode = CHOICE_POLICY,
+                    .policy = run_space_replay,
+                    .policy_context = replay,
+                },
+        };
+    }
+    return options->tape ? reproducer_tape_request(&options->scenario->tape)
+                         : reproducer_seed_request(options->scenario, seed);
+}
+
 static bool examine(void *context, void *state, void *memory, uint64_t item)
 {
     const struct collector *collector = context;
@@ -279,10 +348,8 @@ static bool examine(void *context, void *state, void *memory, uint64_t item)
         .reproducer = state,
         .slot = memory,
     };
-    const struct scenario *scenario = collector->options->scenario;
-    const struct run_request first =
-        collector->options->tape ? reproducer_tape_request(&scenario->tape)
-                                 : reproducer_seed_request(scenario, examination.finding->seed);
+    struct run_space_replay replay = {.step_count = 0};
+    const struct run_request first = first_request(&examination, &replay);
     struct tape tape;
     examination.slot->reproduced = show(&examination, &first);
     examination.slot->wrote = true;
@@ -359,17 +426,21 @@ static void take(void *context, const void *memory)
         .tape = text_copy(texts, bytes_of_text(slot->tape)),
         .deviations = slot->deviations,
         .deviations_found = slot->deviations_found,
-        .of_tape = collector->options->tape,
+        .run_or_null = collector->options->tape ? "tape" : NULL,
         .message = text_copy(texts, bytes_of_text(slot->message)),
         .decisive = text_copy(texts, bytes_of_text(slot->decisive)),
-        .command = replay_command(texts, collector, finding),
+        .command = replay_command(texts, collector, finding, slot->tape),
     };
+    if (collector->options->explored_or_null != NULL) {
+        violation->seed = 0;
+        violation->run_or_null = stem_of_run(texts, collector, finding);
+    }
     violation->oracles = oracle_names(texts, finding, &violation->oracle_count);
     violation->choice_count = failures_choices(texts, violation->tape, &violation->choices);
     if (!slot->reproduced) {
         violation->message = text_copy(texts, bytes_of_text(finding->message));
-        complain("seed %" PRIu64 " of %s broke %s in the sweep and not when it was run again",
-                 finding->seed,
+        complain("%s of %s broke %s in the sweep and not when it was run again",
+                 stem_of_run(texts, collector, finding),
                  collector->options->word,
                  violation->oracles[0]);
         collector->status = status_worse(collector->status, STATUS_NONDETERMINISM);

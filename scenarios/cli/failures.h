@@ -3,6 +3,7 @@
 #ifndef SCENARIOS_CLI_FAILURES_H
 #define SCENARIOS_CLI_FAILURES_H
 
+#include "scenarios/cli/explore.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/summary.h"
 
@@ -18,6 +19,7 @@ struct failures_options {
     uint64_t last_seed; /* only seeds up to it */
     bool brief;         /* shrink, but keep no files */
     bool any_record;    /* shrink to whatever record the same oracle finds: a witness */
+    const struct explore_counts *explored_or_null; /* of an exploration: what its findings are */
 };
 
 /* Fill run->violations, sorted by seed: STATUS_OK; STATUS_NONDETERMINISM when a run did not come
@@ -29,6 +31,9 @@ MUST_USE enum status failures_collect(struct session *session,
 
 /* The entries of a tape in words, one line each, into the pool; returns their number. */
 size_t failures_choices(struct text_pool *texts, const char *tape, const char *const **choices);
+
+/* What to call a run of an exploration: "run 12:3 40:1", the draws that deviate and their values. */
+char *failures_run_name(struct text_pool *texts, const struct explore_witness *witness);
 
 /* The header of a scenario's tape. */
 struct tape_header failures_header(const struct scenario *scenario);

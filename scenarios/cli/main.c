@@ -35,6 +35,11 @@
     (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(ORACLE) | OPTION_BIT(ATTEMPTS) |               \
      OPTION_BIT(BELOW) | OPTION_BIT(FOR) | OPTION_BIT(RESUME) | OPTION_BIT(OUT) |                  \
      OPTION_BIT(OUTPUT))
+#define EXPLORE_OPTIONS                                                                            \
+    (SELECTION_OPTIONS | OPTION_BIT(JOBS) | OPTION_BIT(HANG_AFTER) | OPTION_BIT(JSON) |            \
+     OPTION_BIT(OUT) | OPTION_BIT(SHARD) | OPTION_BIT(STOP_AT) | OPTION_BIT(DEVIATIONS) |          \
+     OPTION_BIT(MAX_RUNS) | OPTION_BIT(RESUME) | OPTION_BIT(CRASH_POINTS) |                        \
+     OPTION_BIT(RE_EXECUTE))
 #define MATRIX_OPTIONS                                                                             \
     (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL) | OPTION_BIT(SINK) | OPTION_BIT(MUTANTS))
 #define MUTANTS_OPTIONS                                                                            \
@@ -78,6 +83,13 @@ static const struct command commands[] = {
      ANY_NUMBER,
      REJUDGE_OPTIONS,
      command_rejudge},
+    {"explore",
+     "SCENARIO",
+     "make every run with few choices that are not 0, fewest first",
+     1,
+     1,
+     EXPLORE_OPTIONS,
+     command_explore},
     {"matrix",
      "[CLAIM...]",
      "certify or refute every claim",

@@ -8,6 +8,7 @@
 #define HANG_AFTER_DEFAULT SECONDS(20)
 #define COUNT_MAX          (UINT64_C(1) << 40)
 #define SEARCH_RUNS_MAX    (UINT64_C(1) << 24)
+#define DEVIATIONS_DEFAULT 2
 
 struct option_text {
     const char *name;
@@ -44,7 +45,10 @@ static const char *allowed_values(enum option_id id)
     case OPTION_BELOW:
         return "a number from 0 to 2^24";
     case OPTION_SMALL:
+    case OPTION_MAX_RUNS:
         return "a number from 1 to 2^40";
+    case OPTION_DEVIATIONS:
+        return "a number from 0 to 8";
     case OPTION_NONE:
     case OPTION_SEED_FROM:
     case OPTION_SINK:
@@ -69,6 +73,8 @@ static const char *allowed_values(enum option_id id)
     case OPTION_NAME:
     case OPTION_WITH:
     case OPTION_WITH_SINK:
+    case OPTION_CRASH_POINTS:
+    case OPTION_RE_EXECUTE:
     case OPTION_COUNT:
         return "a value that is not empty";
     }
@@ -155,6 +161,12 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return take_text(value, &options->with);
     case OPTION_WITH_SINK:
         return take_text(value, &options->with_sink);
+    case OPTION_DEVIATIONS:
+        is_good = number_within(value, 0, DEVIATIONS_MAX, &number);
+        options->deviations = (uint32_t)number;
+        return is_good;
+    case OPTION_MAX_RUNS:
+        return number_within(value, 1, COUNT_MAX, &options->max_runs);
     case OPTION_NONE:
     case OPTION_STRICT:
     case OPTION_TRACE:
@@ -162,6 +174,8 @@ static bool take(struct options *options, enum option_id id, const char *value)
     case OPTION_QUICK:
     case OPTION_UPDATE:
     case OPTION_SAMPLE:
+    case OPTION_CRASH_POINTS:
+    case OPTION_RE_EXECUTE:
     case OPTION_COUNT:
         break;
     }
@@ -275,6 +289,7 @@ enum err options_parse(const struct options_rule *rule,
                                               : (uint32_t)processors,
         .shard = {.index = 1, .count = 1},
         .hang_after = HANG_AFTER_DEFAULT,
+        .deviations = DEVIATIONS_DEFAULT,
     };
     for (size_t i = 0; i < word_count; i++) {
         const char *word = words[i];

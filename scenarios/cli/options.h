@@ -19,6 +19,7 @@ enum option_id {
 #define OPTION_BIT(id)      (UINT64_C(1) << OPTION_##id)
 #define OPTION_MESSAGE_SIZE 320
 #define JOBS_MAX            256u
+#define DEVIATIONS_MAX      8u
 
 struct options {
     const char *program; /* argv[0], for commands that replay */
@@ -53,6 +54,8 @@ struct options {
     const char *name;
     const char *with;
     const char *with_sink;
+    uint32_t deviations; /* default 2 */
+    uint64_t max_runs;   /* 0: no limit */
 };
 
 static inline bool option_is_given(const struct options *options, uint64_t bits)

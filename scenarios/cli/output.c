@@ -40,6 +40,18 @@ enum status output_runs(const char *path_or_null, const struct report_run *runs,
     return finish(&writer, writer.stream != NULL && report_json_runs(writer.stream, runs, count));
 }
 
+enum status
+output_explored(const char *path_or_null, const struct report_explored *explored, size_t count)
+{
+    struct file_writer writer;
+    if (path_or_null == NULL) {
+        return STATUS_OK;
+    }
+    file_writer_start(&writer, path_or_null);
+    return finish(&writer,
+                  writer.stream != NULL && report_json_explored(writer.stream, explored, count));
+}
+
 enum status output_claims(const char *path_or_null, const struct report_claim *claims, size_t count)
 {
     struct file_writer writer;

@@ -9,6 +9,8 @@
  * NULL asks for no file. */
 enum status output_runs(const char *path_or_null, const struct report_run *runs, size_t count);
 enum status
+output_explored(const char *path_or_null, const struct report_explored *explored, size_t count);
+enum status
 output_claims(const char *path_or_null, const struct report_claim *claims, size_t count);
 enum status
 output_mutants(const char *path_or_null, const struct report_mutant *mutants, size_t count);

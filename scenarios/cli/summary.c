@@ -152,6 +152,24 @@ void summary_add_lost(struct summary *summary, uint64_t seed, uint8_t oracle, co
     keep(summary, &finding);
 }
 
+void summary_loss_message(char message[ORACLE_MESSAGE_SIZE],
+                          bool is_hang,
+                          int signal,
+                          nanos hang_after)
+{
+    if (is_hang) {
+        (void)snprintf(message,
+                       ORACLE_MESSAGE_SIZE,
+                       "the run did not end within %" PRIu64 " s of wall time",
+                       hang_after / NANOS_PER_S);
+    } else if (signal == 0) {
+        (void)snprintf(message, ORACLE_MESSAGE_SIZE, "the process of the run ended by itself");
+    } else {
+        (void)snprintf(
+            message, ORACLE_MESSAGE_SIZE, "the process of the run died of signal %d", signal);
+    }
+}
+
 void summary_add_limit(struct summary *summary, uint64_t seed, const char *message)
 {
     summary->runs++;
@@ -225,6 +243,18 @@ enum err summary_oracle_parse(const char *name, uint8_t *oracle)
         }
     }
     return ERR_NOT_FOUND;
+}
+
+uint64_t summary_stop_oracles(const char *name_or_null)
+{
+    uint8_t oracle = 0;
+    if (name_or_null == NULL) {
+        return 0;
+    }
+    if (strcmp(name_or_null, "any") == 0 || summary_oracle_parse(name_or_null, &oracle) != ERR_OK) {
+        return SUMMARY_ORACLES_ALL;
+    }
+    return UINT64_C(1) << oracle;
 }
 
 char *summary_subject(struct text_pool *texts, uint8_t subject_kind, uint64_t subject)

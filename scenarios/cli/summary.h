@@ -78,6 +78,12 @@ uint64_t summary_add(struct summary *summary, uint64_t seed, const struct result
 /* Add a run that took its process with it: oracle is SUMMARY_ORACLE_CRASH or _HANG. */
 void summary_add_lost(struct summary *summary, uint64_t seed, uint8_t oracle, const char *message);
 
+/* What to say of such a run. signal: 0 when it left by itself. */
+void summary_loss_message(char message[ORACLE_MESSAGE_SIZE],
+                          bool is_hang,
+                          int signal,
+                          nanos hang_after);
+
 /* Add a run that came to no verdict because a limit ended it. */
 void summary_add_limit(struct summary *summary, uint64_t seed, const char *message);
 
@@ -94,6 +100,9 @@ uint32_t summary_kinds_offered(const struct run_config *config);
 /* "exactly-once-write"; "crash"; and back: ERR_OK or ERR_NOT_FOUND. */
 const char *summary_oracle_name(uint8_t oracle);
 MUST_USE enum err summary_oracle_parse(const char *name, uint8_t *oracle);
+
+/* The oracles that --stop-at names, which was checked: none, one, or all for "any". */
+uint64_t summary_stop_oracles(const char *name_or_null);
 
 /* "record 17". */
 char *summary_subject(struct text_pool *texts, uint8_t subject_kind, uint64_t subject);

@@ -81,23 +81,13 @@ static bool lost(void *context, void *memory, uint64_t item, enum workers_loss l
     struct slot *slot = memory;
     const uint64_t seed = seed_of(sweeper->options, item);
     char message[ORACLE_MESSAGE_SIZE];
-    uint8_t oracle = SUMMARY_ORACLE_CRASH;
+    const uint8_t oracle = loss == WORKERS_LOSS_HANG ? SUMMARY_ORACLE_HANG : SUMMARY_ORACLE_CRASH;
     if (is_out_of_memory(loss, detail)) {
         summary_add_limit(&slot->summary, seed, "the process was killed: out of memory");
         return true;
     }
-    if (loss == WORKERS_LOSS_HANG) {
-        oracle = SUMMARY_ORACLE_HANG;
-        sweeper->hangs++;
-        (void)snprintf(message,
-                       sizeof message,
-                       "the run did not end within %llu s of wall time",
-                       (unsigned long long)(sweeper->options->hang_after / NANOS_PER_S));
-    } else if (detail == 0) {
-        (void)snprintf(message, sizeof message, "the process of the run ended by itself");
-    } else {
-        (void)snprintf(message, sizeof message, "the process of the run died of signal %d", detail);
-    }
+    sweeper->hangs += loss == WORKERS_LOSS_HANG ? 1 : 0;
+    summary_loss_message(message, loss == WORKERS_LOSS_HANG, detail, sweeper->options->hang_after);
     summary_add_lost(&slot->summary, seed, oracle, message);
     return sweeper->hangs < HANGS_MAX && (sweeper->options->stop_oracles >> oracle & 1) == 0;
 }

@@ -159,7 +159,7 @@ static void fill_violation(struct telling *telling)
         .decisive = text_copy(texts, byte_writer_view(&writer)),
         .command = text_format(texts, "build/sinkproof replay %s", text_shell_word(texts, path)),
         .deviations_found = telling->found,
-        .of_tape = true,
+        .run_or_null = "tape",
     };
     telling->violation.choice_count = failures_choices(texts, text, &telling->violation.choices);
 }
