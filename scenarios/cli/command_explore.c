@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEP_AFTER_MS 1000u
+#define KEEP_AFTER_MS 250u
 #define KEEP_SHARE    20u /* writing takes at most one part in so many of the time */
 
 /* One exploration on its way from a name to a record. */
