@@ -24,8 +24,9 @@ bool bytes_equal(struct bytes a, struct bytes b);
 /* Compare as unsigned bytes, shorter first on a tie: negative, 0 or positive. */
 int bytes_compare(struct bytes a, struct bytes b);
 
-/* Write 2 * size lowercase hex digits to text (no NUL). */
+/* Write 2 * size lowercase hex digits to text (no NUL); and the 16 of a number. */
 void bytes_to_hex(struct bytes source, char *text);
+void bytes_u64_to_hex(uint64_t value, char *text);
 
 /* True when every byte forms well-formed UTF-8 (no surrogates, no overlong forms). */
 bool bytes_is_utf8(struct bytes source);

@@ -5,12 +5,12 @@
 #include <stdalign.h>
 #include <string.h>
 
-/* Chunks hold 16, 32, ... 1024 slots, and from then on 1024 each, so that a small pool stays small
- * and the chunk of an index is found without a search. */
-#define CHUNK_SLOTS_MIN   16U
+/* Chunks hold 16, 32, ... 1024 slots, and from then on 1024 each, so that a small pool stays small.
+ * Each 16 of their slots are a block, and blocks are listed: a slot is found by a shift and a mask. */
+#define CHUNK_SLOTS_MIN   POOL_BLOCK_SLOTS
 #define CHUNK_SLOTS_MAX   1024U
 #define CHUNKS_DOUBLING   6U
-#define CHUNK_LIST_GROWTH 8
+#define BLOCK_LIST_GROWTH 8U
 
 /* Stands before each slot. The generation is odd while the slot is live: it grows at each take and
  * give, so that a handle fits only the one life it was made for (until it wraps after 2^31). */
@@ -26,15 +26,6 @@ static uint32_t chunk_start(uint32_t chunk)
         return (CHUNK_SLOTS_MIN << chunk) - CHUNK_SLOTS_MIN;
     }
     return CHUNK_SLOTS_MAX * (chunk - CHUNKS_DOUBLING + 1) - CHUNK_SLOTS_MIN;
-}
-
-static uint32_t chunk_of(uint32_t index)
-{
-    const uint32_t shifted = index + CHUNK_SLOTS_MIN;
-    if (shifted < CHUNK_SLOTS_MAX) {
-        return highest_bit(shifted / CHUNK_SLOTS_MIN);
-    }
-    return shifted / CHUNK_SLOTS_MAX + CHUNKS_DOUBLING - 1;
 }
 
 static size_t stride_of(size_t slot_size)
@@ -54,9 +45,8 @@ static size_t chunk_size(const struct pool *pool, uint32_t chunk)
 
 static struct pool_slot *slot_at(const struct pool *pool, uint32_t index)
 {
-    const uint32_t chunk = chunk_of(index);
-    uint8_t *slots = pool->chunks[chunk];
-    return (struct pool_slot *)(void *)(slots + (index - chunk_start(chunk)) * pool->stride);
+    uint8_t *block = pool->blocks[index / POOL_BLOCK_SLOTS];
+    return (struct pool_slot *)(void *)(block + index % POOL_BLOCK_SLOTS * pool->stride);
 }
 
 /* The live slot of a handle, or NULL. */
@@ -88,31 +78,53 @@ void pool_init(struct pool *pool,
 void pool_fini(struct pool *pool)
 {
     for (uint32_t chunk = 0; chunk < pool->chunk_count; chunk++) {
-        allocator_give(pool->allocator, pool->chunks[chunk], chunk_size(pool, chunk));
+        void *memory = pool->blocks[chunk_start(chunk) / POOL_BLOCK_SLOTS];
+        allocator_give(pool->allocator, memory, chunk_size(pool, chunk));
     }
-    allocator_give(pool->allocator, pool->chunks, pool->chunk_capacity * sizeof(*pool->chunks));
+    allocator_give(pool->allocator, pool->blocks, pool->block_capacity * sizeof(*pool->blocks));
     pool_init(pool, pool->allocator, pool->slot_size, pool->slot_count_max);
 }
 
-/* Make room for one more chunk in the list of chunks. */
-static bool reserve_chunk(struct pool *pool)
+/* Make room in the list of blocks for so many of them. */
+static bool reserve_blocks(struct pool *pool, uint32_t count)
 {
-    if (pool->chunk_count < pool->chunk_capacity) {
+    if (count <= pool->block_capacity) {
         return true;
     }
-    const size_t size = pool->chunk_capacity * sizeof(*pool->chunks);
-    const uint32_t capacity =
-        pool->chunk_capacity == 0 ? CHUNK_LIST_GROWTH : 2 * pool->chunk_capacity;
-    void **chunks = allocator_take(pool->allocator, capacity * sizeof(*chunks));
-    if (chunks == NULL) {
+    const size_t size = pool->block_capacity * sizeof(*pool->blocks);
+    uint32_t capacity = BLOCK_LIST_GROWTH;
+    while (capacity < count) {
+        capacity *= 2;
+    }
+    void **blocks = allocator_take(pool->allocator, capacity * sizeof(*blocks));
+    if (blocks == NULL) {
         return false;
     }
     if (size > 0) {
-        memcpy(chunks, pool->chunks, size);
+        memcpy(blocks, pool->blocks, size);
     }
-    allocator_give(pool->allocator, pool->chunks, size);
-    pool->chunks = chunks;
-    pool->chunk_capacity = capacity;
+    allocator_give(pool->allocator, pool->blocks, size);
+    pool->blocks = blocks;
+    pool->block_capacity = capacity;
+    return true;
+}
+
+static bool add_chunk(struct pool *pool)
+{
+    const size_t size = chunk_size(pool, pool->chunk_count);
+    uint32_t block = chunk_start(pool->chunk_count) / POOL_BLOCK_SLOTS;
+    if (!reserve_blocks(pool, chunk_start(pool->chunk_count + 1) / POOL_BLOCK_SLOTS)) {
+        return false;
+    }
+    uint8_t *chunk = allocator_take(pool->allocator, size);
+    if (chunk == NULL) {
+        return false;
+    }
+    for (size_t offset = 0; offset < size; offset += POOL_BLOCK_SLOTS * pool->stride) {
+        pool->blocks[block] = chunk + offset;
+        block++;
+    }
+    pool->chunk_count++;
     return true;
 }
 
@@ -122,16 +134,8 @@ static bool make_slot(struct pool *pool)
     if (pool->made == pool->slot_count_max) {
         return false;
     }
-    if (pool->made == chunk_start(pool->chunk_count)) {
-        if (!reserve_chunk(pool)) {
-            return false;
-        }
-        void *chunk = allocator_take(pool->allocator, chunk_size(pool, pool->chunk_count));
-        if (chunk == NULL) {
-            return false;
-        }
-        pool->chunks[pool->chunk_count] = chunk;
-        pool->chunk_count++;
+    if (pool->made == chunk_start(pool->chunk_count) && !add_chunk(pool)) {
+        return false;
     }
     *slot_at(pool, pool->made) = (struct pool_slot){0};
     pool->made++;

@@ -13,14 +13,15 @@ typedef uint64_t pool_handle;
 #define POOL_NONE UINT64_C(0)
 
 #define POOL_SLOT_COUNT_MAX (UINT32_C(1) << 31)
+#define POOL_BLOCK_SLOTS    16U
 
 struct pool {
     const struct allocator *allocator; /* private */
-    void **chunks;                     /* private */
+    void **blocks;                     /* private: where each POOL_BLOCK_SLOTS slots begin */
     size_t slot_size;                  /* read */
     size_t stride;                     /* private: bytes from slot to slot */
-    uint32_t chunk_count;              /* private */
-    uint32_t chunk_capacity;           /* private */
+    uint32_t chunk_count;              /* private: each is one allocation */
+    uint32_t block_capacity;           /* private */
     uint32_t free_head;                /* private: index + 1, 0 none */
     uint32_t used;                     /* read: live slots */
     uint32_t made;                     /* private: slots ever made */

@@ -50,16 +50,23 @@ static uint8_t *put_bytes(uint8_t *place, struct bytes value)
     return place + value.size;
 }
 
+static uint8_t *put_varint(uint8_t *place, size_t value)
+{
+    for (; value >= 0x80; value >>= 7) {
+        *place = (uint8_t)(value | 0x80);
+        place++;
+    }
+    *place = (uint8_t)value;
+    return place + 1;
+}
+
 /* The wire form of a task: its name, then the payload, which has none. */
 static uint8_t *
 put_task(uint8_t *place, const struct envelope_parts *parts, size_t name_size, struct bytes *name)
 {
-    uint8_t head[16];
     struct byte_writer writer;
-    byte_writer_init(&writer, head, sizeof(head));
-    byte_writer_u8(&writer, NAME_TAG);
-    byte_writer_varint(&writer, name_size);
-    place = put_bytes(place, byte_writer_view(&writer));
+    *place = NAME_TAG;
+    place = put_varint(place + 1, name_size);
     *name = (struct bytes){place, name_size};
     byte_writer_init(&writer, place, name_size);
     identity_write_name(&writer, parts->queue, parts->identity);

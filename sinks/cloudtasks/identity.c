@@ -6,6 +6,7 @@
 
 static const char tasks_segment[] = "/tasks/";
 #define TASKS_SEGMENT_SIZE (sizeof(tasks_segment) - 1)
+#define TASKS_SEGMENT      BYTES_LITERAL(tasks_segment)
 
 void identity_of_key(struct identity *identity, struct bytes key)
 {
@@ -18,12 +19,8 @@ void identity_of_key(struct identity *identity, struct bytes key)
 
 void identity_of_nonce(struct identity *identity, uint64_t nonce)
 {
-    uint8_t random[16];
-    struct byte_writer writer;
-    byte_writer_init(&writer, random, sizeof(random));
-    byte_writer_u64_be(&writer, digest_mix(nonce + 1));
-    byte_writer_u64_be(&writer, digest_mix(nonce + 2));
-    bytes_to_hex(byte_writer_view(&writer), identity->text);
+    bytes_u64_to_hex(digest_mix(nonce + 1), identity->text);
+    bytes_u64_to_hex(digest_mix(nonce + 2), identity->text + IDENTITY_RANDOM_SIZE / 2);
     identity->size = IDENTITY_RANDOM_SIZE;
 }
 
@@ -37,7 +34,7 @@ void identity_write_name(struct byte_writer *writer,
                          const struct identity *identity)
 {
     byte_writer_bytes(writer, queue);
-    byte_writer_text(writer, tasks_segment);
+    byte_writer_bytes(writer, TASKS_SEGMENT);
     byte_writer_bytes(writer, (struct bytes){(const uint8_t *)identity->text, identity->size});
 }
 
@@ -62,7 +59,6 @@ bool identity_name_is_valid(struct bytes queue, struct bytes name)
         return false;
     }
     return bytes_equal((struct bytes){name.data, queue.size}, queue) &&
-           bytes_equal((struct bytes){name.data + queue.size, TASKS_SEGMENT_SIZE},
-                       bytes_of_text(tasks_segment)) &&
+           bytes_equal((struct bytes){name.data + queue.size, TASKS_SEGMENT_SIZE}, TASKS_SEGMENT) &&
            is_hex((struct bytes){name.data + prefix, name.size - prefix});
 }
