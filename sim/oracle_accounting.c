@@ -105,7 +105,7 @@ static void at_end(void *state, struct judge *judge)
 {
     (void)state;
     const struct ledger *ledger = judge->ledger;
-    if (judge->end != RUN_END_COMPLETE || judge->log->equal_payloads) {
+    if (judge->end != RUN_END_COMPLETE || judge->log->equal_payloads || ledger->skipped == 0) {
         return;
     }
     for (record_id record = 1; record <= judge->log->record_count; record++) {

@@ -15,10 +15,14 @@
 
 #include <inttypes.h>
 
-/* Leaving the collection without ever having had an effect is a silent drop. */
+/* Leaving the collection without ever having had an effect is a silent drop. Where each record has one,
+ * the envelopes need no walk. */
 static void judge_finalised(struct judge *judge)
 {
     const struct ledger *ledger = judge->ledger;
+    if (ledger->without_effect == 0) {
+        return;
+    }
     for (uint32_t index = 0; index < ledger->envelope_count; index++) {
         const struct ledger_envelope *envelope = &ledger->envelopes[index];
         if (envelope->finalised && envelope->record != 0 &&

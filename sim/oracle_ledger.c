@@ -637,25 +637,29 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
 
 /* --- end --------------------------------------------------------------------------------------- */
 
-/* Of a record that stands for itself, no effect at all is missing; those of equal payload share their
- * effects. */
-static bool is_missing(struct ledger *ledger, uint32_t index)
+/* Records of equal payload share their effects: of those that are owed, the last ones miss theirs. */
+static bool is_missing(const struct ledger *ledger, uint32_t index, uint32_t *owed_of_kin)
 {
-    if (!ledger->log->equal_payloads) {
-        return ledger_effects(ledger, index + 1) == 0;
-    }
-    struct ledger_record *kin = &ledger->records[ledger->records[index].kin - 1];
-    kin->counted = ledger->facts->equal_is_one ? 1 : kin->counted + 1;
-    return kin->counted > ledger_effects(ledger, index + 1);
+    uint32_t *owed = &owed_of_kin[ledger->records[index].kin - 1];
+    *owed = ledger->facts->equal_is_one ? 1 : *owed + 1;
+    return *owed > ledger_effects(ledger, index + 1);
 }
 
 void ledger_settle(struct ledger *ledger, bool complete)
 {
+    const uint32_t count = ledger->log->record_count;
+    uint32_t *owed_of_kin = NULL;
     CHECK(ledger->missing_count == 0);
-    for (uint32_t index = 0; index < ledger->log->record_count; index++) {
+    if (ledger->log->equal_payloads) {
+        owed_of_kin = arena_take_zeroed(ledger->arena, count * sizeof(*owed_of_kin) + 1);
+    }
+    for (uint32_t index = 0; index < count; index++) {
         const struct ledger_record *record = &ledger->records[index];
         const bool is_owed = !is_excused(record) && (record->covered_by != 0 || complete);
-        if (is_owed && is_missing(ledger, index)) {
+        const bool has_none = ledger_effects(ledger, index + 1) == 0;
+        ledger->without_effect += has_none ? 1u : 0u;
+        ledger->skipped += record->outcome == OUTCOME_SKIPPED ? 1u : 0u;
+        if (is_owed && (owed_of_kin == NULL ? has_none : is_missing(ledger, index, owed_of_kin))) {
             ledger->missing[ledger->missing_count] = index + 1;
             ledger->missing_count++;
         }

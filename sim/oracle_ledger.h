@@ -65,7 +65,6 @@ struct ledger_record {
     uint32_t seen;            /* became visible to it, ever */
     uint32_t resource;        /* of the first creation */
     uint32_t effect_position; /* journal position of the first judged effect */
-    uint32_t counted;         /* private: scratch of the end */
 };
 
 enum ledger_place {
@@ -230,6 +229,8 @@ struct ledger {
     /* of the end */
     record_id *missing; /* owed, without effect */
     uint32_t missing_count;
+    uint32_t without_effect; /* records, owed or not */
+    uint32_t skipped;        /* records that no writer wanted in the end */
 };
 
 /* Prepare an empty ledger in the arena. Reads facts whenever an entry comes. O(records). */
@@ -242,7 +243,7 @@ void ledger_init(struct ledger *ledger,
 /* Take in one entry. */
 void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint32_t position);
 
-/* Find the missing records. complete: all work is done, so that every record counts as covered.
+/* Find the missing records, and count those that other end checks are about. complete: all work is done, so that every record counts as covered.
  * O(records). */
 void ledger_settle(struct ledger *ledger, bool complete);
 

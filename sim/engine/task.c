@@ -4,6 +4,8 @@
 #include "sim/engine/engine.h"
 #include "sinks/base/digest.h"
 
+#include <string.h>
+
 void task_create(struct job *job, uint32_t index)
 {
     struct task *task = &job->tasks[index];
@@ -344,29 +346,34 @@ void task_mail(struct half *policy, enum sink_event_kind kind, uint64_t token, u
 
 /* Bytes that lie within the whole, as names mostly do, are shared with its copy. */
 static struct bytes
-copy_part(struct job *job, struct bytes part, struct bytes whole, struct bytes whole_copy)
+copy_part(struct job *job, struct bytes part, struct bytes whole, const uint8_t *whole_copy)
 {
     const uintptr_t offset = (uintptr_t)part.data - (uintptr_t)whole.data;
     if (part.size == 0 || offset > whole.size || part.size > whole.size - offset) {
         return job_copy(job, part);
     }
-    return (struct bytes){whole_copy.data + offset, part.size};
+    return (struct bytes){whole_copy + offset, part.size};
 }
 
+/* A copy of all that the committable holds, in one block. */
 static struct stored_request *
 store_request(struct task *task, const struct sink_committable *item, uint32_t checkpoint)
 {
     struct job *job = task->job;
-    struct stored_request *request = arena_take(job->world->arena, sizeof(*request));
+    struct stored_request *request =
+        arena_take(job->world->arena, sizeof(*request) + item->data.size);
+    uint8_t *data = (uint8_t *)request + sizeof(*request);
+    if (item->data.size > 0) {
+        memcpy(data, item->data.data, item->data.size);
+    }
     *request = (struct stored_request){
-        .request = {.header = item->header, .data = job_copy(job, item->data)},
+        .request = {.header = item->header, .data = {data, item->data.size}},
         .identity = digest_bytes(item->header.identity),
         .value = digest_bytes(item->data),
         .record = (record_id)item->token,
         .staged_at = world_now(job->world),
         .checkpoint = checkpoint};
-    request->request.header.identity =
-        copy_part(job, item->header.identity, item->data, request->request.data);
+    request->request.header.identity = copy_part(job, item->header.identity, item->data, data);
     return request;
 }
 
