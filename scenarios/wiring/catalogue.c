@@ -2,11 +2,15 @@
 
 #include "models/cloudtasks/cloudtasks.h"
 #include "models/generic/generic.h"
+#include "models/generic/keyed.h"
+#include "models/generic/table.h"
 #include "sim/engine/job.h"
 #include "sim/link.h"
 #include "sim/sched.h"
 #include "sinks/cloudtasks/cloudtasks_sinks.h"
 #include "sinks/generic/generic_sinks.h"
+#include "sinks/generic/idempotent.h"
+#include "sinks/generic/transactional.h"
 
 #include <string.h>
 
@@ -14,13 +18,17 @@ const struct sink_type *const catalogue_sinks[] = {
     &cloudtasks_at_least_once_unnamed,
     &cloudtasks_at_least_once_named,
     &cloudtasks_exactly_once,
+    &generic_idempotent,
     &generic_staged,
+    &generic_transactional,
 };
 const size_t catalogue_sink_count = ARRAY_COUNT(catalogue_sinks);
 
 const struct model_type *const catalogue_models[] = {
     &cloudtasks_model,
     &generic_model,
+    &table_model,
+    &keyed_model,
 };
 const size_t catalogue_model_count = ARRAY_COUNT(catalogue_models);
 
@@ -65,6 +73,8 @@ const struct model_type *catalogue_model(struct bytes name)
  * headers but for those of the models. */
 extern const struct choice_site cloudtasks_model_sites[];
 extern const struct choice_site generic_model_sites[];
+extern const struct choice_site table_model_sites[];
+extern const struct choice_site keyed_model_sites[];
 
 #define FATE_SITE SITE
 
@@ -94,6 +104,16 @@ enum {
 #include "models/generic/sites.def"
 };
 #undef SITE
+#define SITE(constant, ...) TABLE_INDEX_##constant,
+enum {
+#include "models/generic/table_sites.def"
+};
+#undef SITE
+#define SITE(constant, ...) KEYED_INDEX_##constant,
+enum {
+#include "models/generic/keyed_sites.def"
+};
+#undef SITE
 
 static const struct choice_site *const all_sites[] = {
 #define SITE(id, ...) &sched_sites[SCHED_INDEX_##id],
@@ -110,6 +130,12 @@ static const struct choice_site *const all_sites[] = {
 #undef SITE
 #define SITE(constant, ...) &generic_model_sites[GENERIC_INDEX_##constant],
 #include "models/generic/sites.def"
+#undef SITE
+#define SITE(constant, ...) &table_model_sites[TABLE_INDEX_##constant],
+#include "models/generic/table_sites.def"
+#undef SITE
+#define SITE(constant, ...) &keyed_model_sites[KEYED_INDEX_##constant],
+#include "models/generic/keyed_sites.def"
 #undef SITE
 };
 /* clang-format on */

@@ -9,7 +9,8 @@
 
 const struct wiring *wiring_of(const struct port_service *service)
 {
-    static const struct wiring *const all[] = {&wiring_cloudtasks, &wiring_generic};
+    static const struct wiring *const all[] = {
+        &wiring_cloudtasks, &wiring_generic, &wiring_table, &wiring_keyed};
     for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
         if (all[i]->service == service) {
             return all[i];

@@ -59,6 +59,8 @@ struct wiring {
 
 extern const struct wiring wiring_cloudtasks;
 extern const struct wiring wiring_generic;
+extern const struct wiring wiring_table;
+extern const struct wiring wiring_keyed;
 
 /* The wiring of a service, or NULL. */
 const struct wiring *wiring_of(const struct port_service *service);

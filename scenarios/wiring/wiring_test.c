@@ -201,6 +201,54 @@ static void foreign_record_is_refused(void **state)
     give_back(&wired);
 }
 
+/* Goal: rows and entries carry the record's value as it is, and what the store is to refuse carries
+ * none. */
+static void generic_payloads_are_values(void **state)
+{
+    (void)state;
+    static const struct wiring *const wirings[] = {&wiring_table, &wiring_keyed};
+    for (size_t i = 0; i < ARRAY_COUNT(wirings); i++) {
+        struct wired wired;
+        wire(&wired, &four, false);
+        uint8_t memory[64];
+        struct byte_writer writer;
+        byte_writer_init(&writer, memory, sizeof(memory));
+        struct source_record record = wired.log.records[2];
+        wirings[i]->serialize(&wired.input, &record, &writer);
+        assert_bytes_equal(byte_writer_view(&writer), record.record.value);
+        byte_writer_init(&writer, memory, sizeof(memory));
+        record.traits = RECORD_POISON_SERVICE;
+        wirings[i]->serialize(&wired.input, &record, &writer);
+        assert_int_equal(writer.size, 0);
+        assert_ptr_equal(wiring_of(wirings[i]->service), wirings[i]);
+        give_back(&wired);
+    }
+}
+
+/* Goal: the judge knows how long a unit lives and a commit is remembered. */
+static void table_windows_follow_the_options(void **state)
+{
+    (void)state;
+    const struct sink_type *sink = catalogue_sink(BYTES_LITERAL("generic-transactional"));
+    const struct model_type *model = catalogue_model(BYTES_LITERAL("table"));
+    struct wired wired;
+    wire(&wired, &four, false);
+    wired.input.sink = sink;
+    wired.input.model = model;
+    wired.input.sink_options = default_options(&wired, sink->options, sink->option_count);
+    wired.input.model_options = default_options(&wired, model->options, model->option_count);
+    struct wiring_windows windows = {0};
+    wiring_table.windows(&wired.input, &windows);
+    assert_int_equal(windows.recovery_window, HOURS(1));
+    assert_int_equal(windows.release_max, DAYS(5));
+    assert_int_equal(windows.request_timeout, SECONDS(20));
+    assert_int_equal(windows.residence, 8 * SECONDS(30));
+    assert_int_equal(windows.concurrency_max, 2);
+    assert_int_equal(windows.retry[0].attempts_max, 8);
+    assert_true(windows.expiry_fails);
+    give_back(&wired);
+}
+
 /* Goal: destinations by split are the model's queues, in turn. */
 static void destinations_follow_the_splits(void **state)
 {
@@ -339,6 +387,8 @@ TEST_MAIN(wiring,
           TEST(traits_do_what_they_say),
           TEST(extractor_gives_the_key),
           TEST(foreign_record_is_refused),
+          TEST(generic_payloads_are_values),
+          TEST(table_windows_follow_the_options),
           TEST(destinations_follow_the_splits),
           TEST(windows_follow_the_protocol),
           TEST(generic_payload_is_a_put_of_key_and_value),

@@ -1,6 +1,6 @@
 /* Messages by their field tables: bytes against the wire format, and everything that decoding refuses.
  * link: sinks/port/port sinks/port/decode sinks/port/status sinks/port/cloudtasks sinks/port/generic
- * link: sinks/base/bytes sinks/base/digest sinks/base/allocator
+ * link: sinks/port/table sinks/port/keyed sinks/base/bytes sinks/base/digest sinks/base/allocator
  */
 #include "sinks/port/port.h"
 
@@ -8,6 +8,8 @@
 #include "sinks/base/test.h"
 #include "sinks/port/cloudtasks.h"
 #include "sinks/port/generic.h"
+#include "sinks/port/keyed.h"
+#include "sinks/port/table.h"
 
 #include <string.h>
 
@@ -337,7 +339,8 @@ static void the_allocators_limit_is_an_error(void **state)
 static void services_number_their_methods_in_order(void **state)
 {
     (void)state;
-    const struct port_service *const services[] = {&cloudtasks_service, &generic_service};
+    const struct port_service *const services[] = {
+        &cloudtasks_service, &generic_service, &table_service, &keyed_service};
     for (size_t i = 0; i < ARRAY_COUNT(services); i++) {
         for (uint16_t k = 0; k < services[i]->method_count; k++) {
             const struct port_method *method = services[i]->methods[k];
@@ -351,6 +354,8 @@ static void services_number_their_methods_in_order(void **state)
     }
     assert_int_equal(cloudtasks_service.method_count, 13);
     assert_null(cloudtasks_delete_task_method.response);
+    assert_int_equal(table_service.method_count, 4);
+    assert_int_equal(keyed_service.method_count, 1);
 }
 
 static void codes_have_names_and_http_statuses_map(void **state)

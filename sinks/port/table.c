@@ -1,0 +1,24 @@
+#include "sinks/port/table.h"
+
+#include "sinks/base/check.h"
+
+#include <stddef.h>
+
+/* The order matters. */
+/* clang-format off */
+#include "sinks/port/as_flat.def"
+#include "sinks/port/table.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_tables.def"
+#include "sinks/port/table.def"
+#include "sinks/port/as_end.def"
+
+static const struct port_method *const methods[] = {
+#include "sinks/port/as_methods.def"
+#include "sinks/port/table.def"
+#include "sinks/port/as_end.def"
+};
+/* clang-format on */
+
+const struct port_service table_service = {"table", methods, (uint16_t)ARRAY_COUNT(methods)};
