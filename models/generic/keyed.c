@@ -13,6 +13,15 @@
 #include "sinks/base/digest.h"
 #include "sinks/port/keyed.h"
 
+enum keyed_mark {
+    MARK_KEYED_FIRST = MARK_SIM_ROOM + 2 * MARK_MODEL_ROOM,
+    MARK_KEYED_BEFORE = MARK_KEYED_FIRST - 1,
+#define MARK(id, name, sentence, unit_test) MARK_##id,
+#include "models/generic/keyed_marks.def"
+#undef MARK
+    MARK_KEYED_END,
+};
+
 enum keyed_site {
     SITE_APPEND,
     SITE_BATCH,
@@ -114,7 +123,7 @@ store(struct keyed *state, const struct keyed_entry *entry, const struct model_r
     const uint64_t key = digest_bytes(entry->key);
     const uint64_t id = digest_bytes(entry->id);
     if (is_known(state, key, id)) {
-        COVER(state->env.world, "keyed_entry_known");
+        COVER(state->env.world, KEYED_ID_KNOWN);
         return;
     }
     struct known *item = arena_take_zeroed(state->env.world->arena, sizeof(*item));
@@ -185,7 +194,7 @@ static void apply(struct keyed *state, struct batch *batch, enum keyed_batch out
         }
         decide(batch, index, index == refused ? PORT_UNAVAILABLE : PORT_INVALID_ARGUMENT);
         if (state->order == BATCH_IN_ORDER) {
-            COVER(state->env.world, "keyed_batch_stopped");
+            COVER(state->env.world, KEYED_BATCH_STOPPED);
             return;
         }
     }
@@ -300,6 +309,14 @@ static const struct clause clauses[] = {
 #undef CLAUSE
 };
 
+static const struct mark marks[] = {
+#define MARK(id, name, sentence, unit_test) {MARK_##id, name, sentence, unit_test},
+#include "models/generic/keyed_marks.def"
+#undef MARK
+};
+
+_Static_assert(MARK_KEYED_END <= MARK_KEYED_FIRST + MARK_MODEL_ROOM, "marks have room");
+
 static const char *const reader_names[] = {"reader", NULL};
 static const char *const cause_names[] = {"none", NULL};
 
@@ -315,6 +332,8 @@ const struct model_type keyed_model = {
     .clause_count = ARRAY_COUNT(clauses),
     .options = options,
     .option_count = ARRAY_COUNT(options),
+    .marks = marks,
+    .mark_count = ARRAY_COUNT(marks),
     .readers = reader_names,
     .causes = cause_names,
     .state_size = sizeof(struct keyed),

@@ -15,6 +15,15 @@
 #include "sinks/base/digest.h"
 #include "sinks/port/table.h"
 
+enum table_mark {
+    MARK_TABLE_FIRST = MARK_SIM_ROOM + MARK_MODEL_ROOM,
+    MARK_TABLE_BEFORE = MARK_TABLE_FIRST - 1,
+#define MARK(id, name, sentence, unit_test) MARK_##id,
+#include "models/generic/table_marks.def"
+#undef MARK
+    MARK_TABLE_END,
+};
+
 enum table_site {
     SITE_STAGE,
     SITE_COMMIT,
@@ -179,7 +188,7 @@ static void handle_stage(struct table *state,
         return;
     }
     if (unit == NULL && request->offset > 0) {
-        COVER(state->env.world, "table_stage_into_nothing");
+        COVER(state->env.world, TABLE_STAGED_INTO_NOTHING);
         model_reply(replies, PORT_NOT_FOUND, NULL);
         return;
     }
@@ -219,7 +228,7 @@ static void model_event(void *memory, uint8_t what, uint64_t a, uint64_t b)
     if (unit == NULL || unit->generation != b) {
         return;
     }
-    COVER(state->env.world, "table_unit_expired");
+    COVER(state->env.world, TABLE_UNIT_EXPIRED);
     const struct model_effect effect = {
         .kind = WORLD_EXPIRED, .resource = (uint32_t)a, .generation = (uint32_t)b};
     (void)model_note(&state->env, &effect);
@@ -279,13 +288,13 @@ static enum port_code refusal_of(struct table *state, const struct table_commit_
     }
     for (uint32_t i = 0; request->if_fresh && i < request->units.count; i++) {
         if (is_known(state, world_resource(state->env.world, request->units.items[i]))) {
-            COVER(state->env.world, "table_commit_not_fresh");
+            COVER(state->env.world, TABLE_NOT_FRESH);
             return PORT_ALREADY_EXISTS;
         }
     }
     for (uint32_t i = 0; i < request->units.count; i++) {
         if (unit_of(state, world_resource(state->env.world, request->units.items[i])) == NULL) {
-            COVER(state->env.world, "table_commit_of_nothing");
+            COVER(state->env.world, TABLE_COMMIT_OF_NOTHING);
             return PORT_NOT_FOUND;
         }
     }
@@ -426,6 +435,14 @@ static const struct clause clauses[] = {
 #undef CLAUSE
 };
 
+static const struct mark marks[] = {
+#define MARK(id, name, sentence, unit_test) {MARK_##id, name, sentence, unit_test},
+#include "models/generic/table_marks.def"
+#undef MARK
+};
+
+_Static_assert(MARK_TABLE_END <= MARK_TABLE_FIRST + MARK_MODEL_ROOM, "marks have room");
+
 static const char *const reader_names[] = {"reader", NULL};
 static const char *const cause_names[] = {"none", NULL};
 
@@ -441,6 +458,8 @@ const struct model_type table_model = {
     .clause_count = ARRAY_COUNT(clauses),
     .options = options,
     .option_count = ARRAY_COUNT(options),
+    .marks = marks,
+    .mark_count = ARRAY_COUNT(marks),
     .readers = reader_names,
     .causes = cause_names,
     .state_size = sizeof(struct table),
