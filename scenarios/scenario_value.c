@@ -407,13 +407,13 @@ static enum err read_names(struct reader *reader,
     const size_t count = json_array_size(json);
     bool ok = json_is_array(json) && count >= field->min && count <= field->max;
     for (size_t i = 0; ok && i < count; i++) {
-        ok = json_is_string(json_array_get(json, i));
+        ok = json_string_length(json_array_get(json, i)) > 0;
     }
     if (!ok) {
-        char what[48];
+        char what[64];
         (void)snprintf(what,
                        sizeof(what),
-                       "a list of %" PRIu64 " to %" PRIu64 " names",
+                       "a list of %" PRIu64 " to %" PRIu64 " names, none empty",
                        field->min,
                        field->max);
         return reject_type(reader, path, json, what);

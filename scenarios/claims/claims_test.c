@@ -213,6 +213,9 @@ static void bad_claims_are_one_line(void **state)
         {"{\"schema\":1,\"claims\":[" CLAIM(",\"lacks\":[\"luck\"]") "]}",
          "claims[0].lacks[0]: \"luck\"",
          ERR_INVALID},
+        {"{\"schema\":1,\"claims\":[" CLAIM(",\"relies\":[\"x\",\"\"]") "]}",
+         "claims[0].relies: a list of 2; allowed: a list of 1 to 8 names, none empty",
+         ERR_INVALID},
         {"{\"schema\":1,\"claims\":[" CLAIM(
              ",\"configurations\":[\"a\"],\"insides\":[\"b\",\"c\"]") "]}",
          "claims[0].insides: a list of another length",
