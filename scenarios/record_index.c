@@ -44,8 +44,32 @@ bool record_index_add(struct record_index *index, uint64_t digest, record_id rec
     return true;
 }
 
-record_id record_index_find(const struct record_index *index, uint64_t digest)
+/* The entry behind one that was found before, if it is the one; 0 none. A guess that fails costs no
+ * more than a look at a neighbour of what was looked at before. */
+static uint32_t guessed(const struct record_index *index, uint64_t digest, uint32_t *guess)
 {
+    const uint32_t at = *guess;
+    if (at >= index->count || index->entries[at].digest != digest) {
+        return 0;
+    }
+    *guess = at + 1;
+    return at + 1;
+}
+
+record_id
+record_index_find(const struct record_index *index, uint64_t digest, struct world_guesses *guesses)
+{
+    for (uint32_t i = 0; i < WORLD_GUESS_COUNT; i++) {
+        const uint32_t number = guessed(index, digest, &guesses->at[i]);
+        if (number != 0) {
+            return index->entries[number - 1].record;
+        }
+    }
     const uint32_t number = index->slots[slot_of(index, digest)];
-    return number == 0 ? 0 : index->entries[number - 1].record;
+    if (number == 0) {
+        return 0;
+    }
+    guesses->at[guesses->oldest] = number;
+    guesses->oldest = (guesses->oldest + 1) % WORLD_GUESS_COUNT;
+    return index->entries[number - 1].record;
 }

@@ -2,7 +2,7 @@
 #ifndef SCENARIOS_RECORD_INDEX_H
 #define SCENARIOS_RECORD_INDEX_H
 
-#include "sim/journal.h"
+#include "sim/world.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +32,9 @@ record_index_init(struct reader *reader, uint32_t entries, struct record_index *
 /* Add a digest; false when it is there already, and then the first record stays. */
 bool record_index_add(struct record_index *index, uint64_t digest, record_id record);
 
-/* The record of a digest, or 0. */
-record_id record_index_find(const struct record_index *index, uint64_t digest);
+/* The record of a digest, or 0. Guesses spare the search among the slots where the digest was added
+ * next to one that was found lately. */
+record_id
+record_index_find(const struct record_index *index, uint64_t digest, struct world_guesses *guesses);
 
 #endif

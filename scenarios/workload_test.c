@@ -316,6 +316,28 @@ static void bad_line_is_named(void **state)
 
 /* --- the index ----------------------------------------------------------------------------------- */
 
+/* Goal: whatever was found before, and wherever it leads to guess, each digest gives its record. */
+static void guesses_change_no_answer(void **state)
+{
+    (void)state;
+    struct made made = {0};
+    struct reader reader = {.name = "test", .fault = &made.fault, .memory = &made.store};
+    struct record_index index = {0};
+    assert_int_equal(record_index_init(&reader, 50, &index), ERR_OK);
+    for (uint32_t i = 0; i < 50; i++) {
+        assert_true(record_index_add(&index, digest_mix(i + 1), i + 1));
+    }
+    struct world_guesses guesses = {.at = {UINT32_MAX, 49, 50, 51}, .oldest = 3};
+    for (uint32_t step = 1; step < 50; step++) {
+        for (uint32_t i = 0; i < 60; i++) {
+            const uint32_t wanted = i * step % 60;
+            assert_int_equal(record_index_find(&index, digest_mix(wanted + 1), &guesses),
+                             wanted < 50 ? wanted + 1 : 0);
+        }
+    }
+    give_back(&made);
+}
+
 /* Goal: digests that meet in one slot are kept apart, the first of equal ones stays, and an unknown
  * one is nobody's. */
 static void index_finds_what_was_added(void **state)
@@ -324,17 +346,18 @@ static void index_finds_what_was_added(void **state)
     struct made made = {0};
     struct reader reader = {.name = "test", .fault = &made.fault, .memory = &made.store};
     struct record_index index = {0};
+    struct world_guesses guesses = {0};
     assert_int_equal(record_index_init(&reader, 6, &index), ERR_OK);
     static const uint64_t digests[] = {0, 1u << 4, 2u << 4, 3u << 4, UINT64_MAX, 15};
     for (uint32_t i = 0; i < ARRAY_COUNT(digests); i++) {
-        assert_int_equal(record_index_find(&index, digests[i]), 0);
+        assert_int_equal(record_index_find(&index, digests[i], &guesses), 0);
         assert_true(record_index_add(&index, digests[i], i + 1));
         assert_false(record_index_add(&index, digests[i], 99));
     }
     for (uint32_t i = 0; i < ARRAY_COUNT(digests); i++) {
-        assert_int_equal(record_index_find(&index, digests[i]), i + 1);
+        assert_int_equal(record_index_find(&index, digests[i], &guesses), i + 1);
     }
-    assert_int_equal(record_index_find(&index, 4u << 4), 0);
+    assert_int_equal(record_index_find(&index, 4u << 4, &guesses), 0);
     give_back(&made);
 }
 
@@ -349,4 +372,5 @@ TEST_MAIN(workload,
           TEST(lines_become_records),
           TEST(repeated_value_is_noticed),
           TEST(bad_line_is_named),
-          TEST(index_finds_what_was_added))
+          TEST(index_finds_what_was_added),
+          TEST(guesses_change_no_answer))

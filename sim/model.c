@@ -5,16 +5,17 @@
 /* The source record is what wiring recognises by content. */
 struct model_content model_content_of(const struct model_env *env, struct bytes value)
 {
-    const struct world *world = env->world;
+    struct world *world = env->world;
+    struct model_content content = {0};
     if (value.size == 0) {
-        return (struct model_content){0};
+        return content;
     }
-    return (struct model_content){
-        .record = world->identify == NULL
-                      ? 0
-                      : world->identify(world->identify_context, env->service, value),
-        .digest = digest_bytes(value),
-    };
+    content.digest = digest_bytes(value);
+    if (world->identify != NULL) {
+        content.record =
+            world->identify(world->identify_context, value, content.digest, &world->guesses);
+    }
+    return content;
 }
 
 uint32_t model_note(const struct model_env *env, const struct model_effect *effect)

@@ -35,9 +35,18 @@ struct world_node {
 
 struct world;
 
+/* Where the next effect may be recognised without a search: records come in their order from each
+ * sender, and a few senders take turns. Guesses only: whatever stands here, the answer is the same. */
+#define WORLD_GUESS_COUNT 4u
+struct world_guesses {
+    uint32_t at[WORLD_GUESS_COUNT];
+    uint32_t oldest; /* the next one to be replaced */
+};
+
 /* Find the source record whose content an effect's value carries: index + 1 or 0. Supplied by
- * wiring; the value is the payload as the service stored it. */
-typedef record_id world_identify(void *context, uint32_t service, struct bytes value);
+ * wiring; the value is the payload as the service stored it, and digest its digest_bytes. */
+typedef record_id
+world_identify(void *context, struct bytes value, uint64_t digest, struct world_guesses *guesses);
 
 struct world {
     struct arena *arena;
@@ -55,6 +64,7 @@ struct world {
     uint32_t service_count;
     world_identify *identify;
     void *identify_context;
+    struct world_guesses guesses;      /* private: of identify */
     struct world_resources *resources; /* private: interned names */
     struct marks marks;                /* read: what the run reached */
 };

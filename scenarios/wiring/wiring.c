@@ -106,11 +106,13 @@ extract_id(void *user, const struct sink_record *record, struct bytes *key)
 
 /* --- recognising --------------------------------------------------------------------------------- */
 
-record_id wiring_identify(void *context, uint32_t service, struct bytes value)
+/* Dead letters hold a record's value or its payload: both are in the index. */
+record_id
+wiring_identify(void *context, struct bytes value, uint64_t digest, struct world_guesses *guesses)
 {
-    (void)service; /* dead letters hold a record's value or its payload: both are in the index */
+    (void)value;
     const struct wiring_context *wired = context;
-    return record_index_find(&wired->index, digest_bytes(value));
+    return record_index_find(&wired->index, digest, guesses);
 }
 
 /* --- making it ----------------------------------------------------------------------------------- */
@@ -146,11 +148,14 @@ make_payloads(struct reader *reader, const struct wiring *wiring, struct wiring_
         return reader_out_of_memory(reader);
     }
     enum err err = record_index_init(reader, 2 * log->record_count, &context->index);
+    /* Equal values are one entry: the first record's. All values stand in a row, for they are what
+     * is looked for. */
+    for (uint32_t i = 0; err == ERR_OK && i < log->record_count; i++) {
+        (void)record_index_add(&context->index, log->records[i].digest, i + 1);
+    }
     for (uint32_t i = 0; err == ERR_OK && i < log->record_count; i++) {
         err = make_payload(reader, wiring, &context->input, i, &context->payloads[i]);
         if (err == ERR_OK) {
-            /* Equal values are one entry: the first record's. */
-            (void)record_index_add(&context->index, log->records[i].digest, i + 1);
             (void)record_index_add(&context->index, digest_bytes(context->payloads[i]), i + 1);
         }
     }

@@ -81,8 +81,9 @@ MUST_USE enum err wiring_create(struct reader *reader,
                                 const struct wiring_input *input,
                                 struct wiring_context **context);
 
-/* A world_identify over a struct wiring_context. O(1) beside the digest of the value. */
-record_id wiring_identify(void *context, uint32_t service, struct bytes value);
+/* A world_identify over a struct wiring_context. O(1). */
+record_id
+wiring_identify(void *context, struct bytes value, uint64_t digest, struct world_guesses *guesses);
 
 /* The value of an option by key, or fallback when the table has none. */
 struct sink_option_table {

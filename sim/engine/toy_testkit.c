@@ -977,9 +977,11 @@ static const struct sink_type toy_sinks[] = {
 #define RUN_MEMORY (((size_t)16 << 20) + RUN_HEADROOM)
 static _Alignas(16) uint8_t run_memory[RUN_MEMORY];
 
-static record_id identify(void *context, uint32_t service, struct bytes value)
+static record_id
+identify(void *context, struct bytes value, uint64_t digest, struct world_guesses *guesses)
 {
-    (void)service;
+    (void)digest;
+    (void)guesses;
     const struct toy *toy = context;
     if (value.size != 16) {
         return 0;
