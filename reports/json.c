@@ -437,6 +437,80 @@ bool report_json_entries(FILE *file, const struct report_entry *entries, size_t 
     return dump(file, "entries", list, NULL, NULL, ok);
 }
 
+static json_t *choice_json(const struct report_choice *choice, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "line", choice->line);
+    put_text(&builder, "when", choice->when);
+    put_text(&builder, "words", choice->words);
+    put_text(&builder, "need", choice->need);
+    put_count(&builder, "tried", choice->tried);
+    put_count(&builder, "same_draw", choice->same_draw);
+    put_count(&builder, "same_site", choice->same_site);
+    put_count(&builder, "other_site", choice->other_site);
+    put_bool(&builder, "all_tried", choice->all_tried);
+    put_texts(&builder, "as_well", choice->as_well, choice->as_well_count);
+    return builder.object;
+}
+
+static json_t *decision_json(const struct report_explanation *explanation, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_count(&builder, "event", explanation->decisive_event);
+    put_text(&builder, "words", explanation->decisive);
+    put_text(&builder, "last_chance", explanation->last_chance);
+    put_count(&builder, "behind_tried", explanation->behind_tried);
+    put_count(&builder, "behind_unclear", explanation->behind_unclear);
+    put_bool(&builder, "behind_all_tried", explanation->behind_all_tried);
+    return builder.object;
+}
+
+static json_t *twin_json(const struct report_explanation *explanation, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "words", explanation->twin);
+    put_count(&builder, "changes", explanation->twin_changes);
+    put_text(&builder, "tape", explanation->twin_tape);
+    put_texts(&builder, "fails", explanation->fails, explanation->fails_count);
+    put_texts(&builder, "passes", explanation->passes, explanation->passes_count);
+    return builder.object;
+}
+
+static json_t *explanation_json(const struct report_explanation *explanation, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "scenario", explanation->scenario);
+    put_text(&builder, "profile", explanation->profile);
+    put_text(&builder, "oracle", explanation->oracle);
+    put_text(&builder, "subject", explanation->subject);
+    put_text(&builder, "message", explanation->message);
+    put_text(&builder, "tape", explanation->tape);
+    put_text(&builder, "minimal", explanation->minimal);
+    put_count(&builder, "deviations_found", explanation->found);
+    json_t *choices = json_array();
+    for (size_t i = 0; i < explanation->choice_count; i++) {
+        append(choices, choice_json(&explanation->choices[i], ok), ok);
+    }
+    put(&builder, "choices", choices);
+    put_texts(&builder, "story", explanation->story, explanation->story_count);
+    put(&builder, "decision", explanation->decided ? decision_json(explanation, ok) : json_null());
+    put(&builder, "twin", explanation->twin[0] != '\0' ? twin_json(explanation, ok) : json_null());
+    put_count(&builder, "runs", explanation->runs);
+    put_count(&builder, "elapsed_ms", explanation->elapsed_ms);
+    put_text(&builder, "command", explanation->command);
+    return builder.object;
+}
+
+bool report_json_explanations(FILE *file, const struct report_explanation *list, size_t count)
+{
+    bool ok = true;
+    json_t *explanations = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(explanations, explanation_json(&list[i], &ok), &ok);
+    }
+    return dump(file, "explanations", explanations, NULL, NULL, ok);
+}
+
 static json_t *metric_json(const struct report_metric *metric, bool *ok)
 {
     char ratio[32];

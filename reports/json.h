@@ -14,6 +14,7 @@ bool report_json_claims(FILE *file, const struct report_claim *claims, size_t co
 bool report_json_mutants(FILE *file, const struct report_mutant *mutants, size_t count);
 bool report_json_entries(FILE *file, const struct report_entry *entries, size_t count);
 bool report_json_survey(FILE *file, const struct report_survey *survey);
+bool report_json_explanations(FILE *file, const struct report_explanation *list, size_t count);
 bool report_json_metrics(FILE *file, const struct report_metric *metrics, size_t count);
 
 #endif

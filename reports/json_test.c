@@ -210,6 +210,59 @@ static void a_mutant_and_a_metric_have_exactly_their_fields(void **state)
     json_decref(root);
 }
 
+static void an_explanation_has_exactly_its_fields(void **state)
+{
+    (void)state;
+    const struct report_choice choice = {
+        .line = "a/writer0#1 = b (1/2)",
+        .when = "at 1.000 s",
+        .words = "it happened",
+        .need = "one of several",
+        .tried = 7,
+        .all_tried = true,
+        .as_well = oracles,
+        .as_well_count = 1,
+    };
+    struct report_explanation explanations[2] = {
+        {.scenario = "s",
+         .profile = "documented",
+         .oracle = "ownership",
+         .subject = "record 3",
+         .message = "m",
+         .tape = "t",
+         .minimal = "proven minimal",
+         .choices = &choice,
+         .choice_count = 1,
+         .decided = true,
+         .decisive = "d",
+         .last_chance = "l",
+         .twin = "without choice 1",
+         .twin_tape = "t",
+         .command = "c"},
+    };
+    explanations[1] = explanations[0];
+    explanations[1].decided = false;
+    explanations[1].twin = "";
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_true(report_json_explanations(file, explanations, 2));
+    json_t *root = read_back(file);
+    json_t *first = json_array_get(json_object_get(root, "explanations"), 0);
+    json_t *second = json_array_get(json_object_get(root, "explanations"), 1);
+    assert_keys(
+        first,
+        "scenario profile oracle subject message tape minimal deviations_found choices story "
+        "decision twin runs elapsed_ms command");
+    assert_keys(json_array_get(json_object_get(first, "choices"), 0),
+                "line when words need tried same_draw same_site other_site all_tried as_well");
+    assert_keys(json_object_get(first, "decision"),
+                "event words last_chance behind_tried behind_unclear behind_all_tried");
+    assert_keys(json_object_get(first, "twin"), "words changes tape fails passes");
+    assert_true(json_is_null(json_object_get(second, "decision")));
+    assert_true(json_is_null(json_object_get(second, "twin")));
+    json_decref(root);
+}
+
 /* Goal: a kept tape tells its verdicts then and now, and what was tried near it only where that was
  * done. */
 static void an_entry_has_exactly_its_fields(void **state)
@@ -266,6 +319,7 @@ TEST_MAIN(json,
           TEST(a_run_has_exactly_its_fields),
           TEST(a_claim_has_exactly_its_fields),
           TEST(a_mutant_and_a_metric_have_exactly_their_fields),
+          TEST(an_explanation_has_exactly_its_fields),
           TEST(an_entry_has_exactly_its_fields),
           TEST(text_that_is_not_utf8_does_not_spoil_a_file),
           TEST(a_stream_that_takes_nothing_is_told))

@@ -216,6 +216,56 @@ struct report_survey {
     size_t count;
 };
 
+/* A choice of a tape, and what stands in its place as well. */
+struct report_choice {
+    const char *line;  /* as on a tape: "link.latency/writer0#3 = twice" */
+    const char *when;  /* "3.000000000 s, while checkpoint 2 is under way" */
+    const char *words; /* what happens, to whom */
+    const char *need;  /* "required", "one of several", "free", "unknown" */
+    uint32_t tried;    /* others in its place; of these fail alike: */
+    uint32_t same_draw;
+    uint32_t same_site;
+    uint32_t other_site;
+    bool all_tried;
+    const char *const *as_well; /* the nearest of them, as lines of a tape */
+    size_t as_well_count;
+};
+
+/* Why a run fails. */
+struct report_explanation {
+    const char *scenario;
+    const char *profile;
+    const char *oracle;
+    const char *subject;
+    const char *message;
+    const char *tape;    /* text */
+    const char *minimal; /* how small it is known to be */
+    uint32_t found;      /* choices of the run that was given */
+    const struct report_choice *choices;
+    size_t choice_count;
+    const char *const *story; /* of the subject: lines of the journal */
+    size_t story_count;
+    /* the decision */
+    bool decided;
+    uint64_t decisive_event; /* the last at which another choice saves the run */
+    const char *decisive;    /* line of the journal; may be empty */
+    const char *last_chance; /* the choice that would have saved it; may be empty */
+    uint32_t behind_tried;   /* single choices behind it, none of which saves the run */
+    uint32_t behind_unclear; /* of these, ended by a limit */
+    bool behind_all_tried;
+    /* the nearest run that passes; may be empty */
+    const char *twin;         /* how it differs: "without choice 1" */
+    uint32_t twin_changes;    /* choices changed */
+    const char *twin_tape;    /* text */
+    const char *const *fails; /* lines of the two journals from where they first differ */
+    size_t fails_count;
+    const char *const *passes;
+    size_t passes_count;
+    uint64_t runs; /* made for all this */
+    uint64_t elapsed_ms;
+    const char *command; /* that replays the tape */
+};
+
 struct report_metric {
     const char *name;
     uint64_t value;

@@ -21,6 +21,8 @@ void report_text_mutants(FILE *file, const struct report_mutant *mutants, size_t
 /* What became of a kept tape: one line, and below it what changed; and the sum of many. */
 void report_text_entry(FILE *file, const struct report_entry *entry);
 void report_text_entries(FILE *file, const struct report_entry *entries, size_t count);
+/* Why a run fails, on a screen. */
+void report_text_explanation(FILE *file, const struct report_explanation *explanation);
 void report_text_metrics(FILE *file, const struct report_metric *metrics, size_t count);
 
 /* Which behaviour marks were reached. Returns whether all were that are wanted. */

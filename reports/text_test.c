@@ -1,5 +1,5 @@
 /* Reports for a terminal: their length, and that nothing in them breaks a line.
- * link: reports/text reports/json
+ * link: reports/text reports/explanation reports/json
  */
 #include "reports/text.h"
 
@@ -306,6 +306,75 @@ static void an_entry_tells_what_changed_and_how_to_keep_it(void **state)
                         "1 entry: 0 same, 0 changed, 1 moved, 0 differs, 0 stale\n");
 }
 
+/* Goal: an explanation fits a screen, whatever is in it. Method: more of everything than is shown. */
+static void an_explanation_fits_a_screen(void **state)
+{
+    (void)state;
+    char line[400];
+    const char *lines[20];
+    const char *const as_well[] = {"other (1/2)"};
+    struct report_choice taken[9];
+    memset(line, 'x', sizeof line - 1);
+    line[sizeof line - 1] = '\0';
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
+        lines[i] = line;
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(taken); i++) {
+        taken[i] = (struct report_choice){
+            .line = "a (1/2)",
+            .when = "at 1.000 s",
+            .words = line,
+            .need = "one of several",
+            .tried = 9,
+            .same_site = 1,
+            .other_site = 2,
+            .as_well = as_well,
+            .as_well_count = 1,
+        };
+    }
+    const struct report_explanation explanation = {
+        .scenario = "s",
+        .oracle = "ownership",
+        .subject = "record 3",
+        .message = line,
+        .minimal = "proven minimal",
+        .found = 30,
+        .choices = taken,
+        .choice_count = ARRAY_COUNT(taken),
+        .story = lines,
+        .story_count = ARRAY_COUNT(lines),
+        .decided = true,
+        .decisive_event = 17,
+        .decisive = line,
+        .last_chance = "choice 9 itself, not made",
+        .behind_tried = 12,
+        .behind_unclear = 1,
+        .twin = "without choice 1",
+        .fails = lines,
+        .fails_count = 2,
+        .passes = lines,
+        .passes_count = 2,
+        .command = "sinkproof replay s",
+    };
+    char text[TEXT_SIZE];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    report_text_explanation(file, &explanation);
+    read_text(file, text);
+    size_t count = 0;
+    for (const char *at = text; *at != '\0'; at += strcspn(at, "\n") + 1) {
+        assert_true(strcspn(at, "\n") < 220);
+        count++;
+    }
+    assert_in_range(count, 20, 25);
+    assert_non_null(strstr(text, "it takes 9 choices, proven minimal (30 as found):\n"));
+    assert_non_null(strstr(text,
+                           "    a (1/2): one of several: 1 other place of it, 2 choices of another "
+                           "kind, as other (1/2) (only 9 tried in its place)\n"));
+    assert_non_null(strstr(text, "  and 6 more, which --json lists\n"));
+    assert_non_null(strstr(text, "fails: 12 tried, 1 ended by a limit\n"));
+}
+
 TEST_MAIN(text,
           TEST(marks_that_were_never_reached_are_told),
           TEST(a_failure_has_at_most_twelve_lines),
@@ -314,4 +383,5 @@ TEST_MAIN(text,
           TEST(the_matrix_tells_why_a_claim_is_not_as_expected),
           TEST(the_kill_matrix_shows_who_killed_whom),
           TEST(an_entry_tells_what_changed_and_how_to_keep_it),
+          TEST(an_explanation_fits_a_screen),
           TEST(metrics_stand_beside_their_reference))

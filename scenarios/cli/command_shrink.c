@@ -17,29 +17,6 @@ struct shrinker {
     enum status saved; /* of the state file */
 };
 
-static const char *stop_name(struct shrinker *shrinker)
-{
-    const struct shrink_result *result = &shrinker->shrinking.result;
-    switch (result->stop) {
-    case SHRINK_STOP_LOCAL_MINIMUM:
-        return result->proven_minimal ? "proven minimal"
-               : result->below_runs == 0
-                   ? "nothing smaller found"
-                   : text_format(&shrinker->session.texts,
-                                 "minimal up to %" PRIu32 " runs of smaller tapes",
-                                 result->below_runs);
-    case SHRINK_STOP_ATTEMPTS:
-        return "attempts used up";
-    case SHRINK_STOP_INTERRUPTED:
-        return "time used up";
-    case SHRINK_STOP_PASSES:
-        return "the tape did not fail when it was run again";
-    case SHRINK_STOP_NONE:
-        break;
-    }
-    UNREACHABLE();
-}
-
 /* --- what else was met ------------------------------------------------------------------------- */
 
 /* DIR/<scenario>-<oracle>-<subject>.tape, with a dash for what a file name does not take well. */
@@ -122,7 +99,7 @@ static void say_result(struct shrinker *shrinker, uint64_t elapsed_ms)
                   shrinker->run.tape.count,
                   result->attempts,
                   elapsed_ms,
-                  stop_name(shrinker));
+                  shrinking_stop_words(&shrinker->session.texts, result));
     say_others(shrinker, file);
 }
 

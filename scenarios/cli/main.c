@@ -40,6 +40,9 @@
      OPTION_BIT(OUT) | OPTION_BIT(SHARD) | OPTION_BIT(STOP_AT) | OPTION_BIT(DEVIATIONS) |          \
      OPTION_BIT(MAX_RUNS) | OPTION_BIT(RESUME) | OPTION_BIT(CRASH_POINTS) |                        \
      OPTION_BIT(RE_EXECUTE))
+#define EXPLAIN_OPTIONS                                                                            \
+    (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(ORACLE) | OPTION_BIT(ATTEMPTS) |               \
+     OPTION_BIT(BELOW) | OPTION_BIT(FOR) | OPTION_BIT(JSON) | OPTION_BIT(OUTPUT))
 #define MATRIX_OPTIONS                                                                             \
     (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL) | OPTION_BIT(SINK) | OPTION_BIT(MUTANTS))
 #define MUTANTS_OPTIONS                                                                            \
@@ -76,6 +79,13 @@ static const struct command commands[] = {
      1,
      SHRINK_OPTIONS,
      command_shrink},
+    {"explain",
+     "SCENARIO",
+     "say why a run fails: what each choice is for, what decided, and which run near it passes",
+     1,
+     1,
+     EXPLAIN_OPTIONS,
+     command_explain},
     {"rejudge",
      "[ENTRY.tape...]",
      "run kept tapes again, all by default, and show where their verdicts differ",

@@ -87,6 +87,18 @@ output_entries(const char *path_or_null, const struct report_entry *entries, siz
                   writer.stream != NULL && report_json_entries(writer.stream, entries, count));
 }
 
+enum status output_explanation(const char *path_or_null,
+                               const struct report_explanation *explanation)
+{
+    struct file_writer writer;
+    if (path_or_null == NULL) {
+        return STATUS_OK;
+    }
+    file_writer_start(&writer, path_or_null);
+    return finish(&writer,
+                  writer.stream != NULL && report_json_explanations(writer.stream, explanation, 1));
+}
+
 enum status
 output_metrics(const char *path_or_null, const struct report_metric *metrics, size_t count)
 {

@@ -17,6 +17,8 @@ output_mutants(const char *path_or_null, const struct report_mutant *mutants, si
 enum status
 output_entries(const char *path_or_null, const struct report_entry *entries, size_t count);
 enum status output_survey(const char *path_or_null, const struct report_survey *survey);
+enum status output_explanation(const char *path_or_null,
+                               const struct report_explanation *explanation);
 enum status
 output_metrics(const char *path_or_null, const struct report_metric *metrics, size_t count);
 

@@ -273,17 +273,22 @@ static struct bytes name_method(void *context, uint16_t service, uint8_t method)
     return (struct bytes){0};
 }
 
+struct journal_names reproducer_names(const struct reproducer *reproducer)
+{
+    CHECK(reproducer->runner.world != NULL);
+    return (struct journal_names){
+        .context = reproducer->runner.world,
+        .resource = name_resource,
+        .method = name_method,
+    };
+}
+
 void reproducer_describe(const struct reproducer *reproducer,
                          uint32_t position,
                          struct byte_writer *writer)
 {
-    struct world *world = reproducer->runner.world;
-    CHECK(world != NULL);
-    const struct journal_names names = {
-        .context = world,
-        .resource = name_resource,
-        .method = name_method,
-    };
+    const struct journal_names names = reproducer_names(reproducer);
+    const struct world *world = reproducer->runner.world;
     if (position >= journal_first(world->journal) && position < world->journal->count) {
         journal_describe_named(journal_at(world->journal, position), &names, writer);
     }

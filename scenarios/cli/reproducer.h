@@ -58,6 +58,7 @@ enum reproducer_end reproducer_run_twice_guarded(struct reproducer *reproducer,
 const struct world *reproducer_world(const struct reproducer *reproducer);
 const struct result *reproducer_result(const struct reproducer *reproducer);
 struct tape reproducer_recorded(const struct reproducer *reproducer);
+struct journal_names reproducer_names(const struct reproducer *reproducer);
 void reproducer_describe(const struct reproducer *reproducer,
                          uint32_t position,
                          struct byte_writer *writer);

@@ -3,6 +3,7 @@
 #include "scenarios/cli/summary.h"
 #include "sinks/base/digest.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,6 +259,28 @@ void shrinking_run(struct shrinking *shrinking,
     shrinking->memory = memory_take(shrink_memory_size(tape->count, &options));
     shrink_run(tape, &options, shrinking->memory, &shrinking->result);
     save(&search, true);
+}
+
+const char *shrinking_stop_words(struct text_pool *texts, const struct shrink_result *result)
+{
+    switch (result->stop) {
+    case SHRINK_STOP_LOCAL_MINIMUM:
+        return result->proven_minimal ? "proven minimal"
+               : result->below_runs == 0
+                   ? "nothing smaller found"
+                   : text_format(texts,
+                                 "minimal up to %" PRIu32 " runs of smaller tapes",
+                                 result->below_runs);
+    case SHRINK_STOP_ATTEMPTS:
+        return "attempts used up";
+    case SHRINK_STOP_INTERRUPTED:
+        return "time used up";
+    case SHRINK_STOP_PASSES:
+        return "the tape did not fail when it was run again";
+    case SHRINK_STOP_NONE:
+        break;
+    }
+    UNREACHABLE();
 }
 
 void shrinking_free(struct shrinking *shrinking)

@@ -55,6 +55,9 @@ void shrinking_run(struct shrinking *shrinking,
                    const struct culprit *culprit,
                    const struct shrinking_limits *limits);
 
+/* Why it ended, in words: "proven minimal". */
+const char *shrinking_stop_words(struct text_pool *texts, const struct shrink_result *result);
+
 /* Add another violation, unless a shorter tape shows the same. */
 void shrinking_add_other(struct shrinking *shrinking,
                          const struct culprit *culprit,
