@@ -294,6 +294,7 @@ static enum err wire(struct build *build, struct wiring_windows *windows)
         .sink_options = config->job.options,
         .model = config->services[build->target].type,
         .model_options = config->services[build->target].options,
+        .profile = config->profile,
         .log = build->log,
         .extractor = build_flag(build, FIELD_SINK_EXTRACTOR),
         .by_split = build_flag(build, FIELD_SINK_DESTINATION),
@@ -445,14 +446,20 @@ static void build_facts(struct build *build, const struct wiring_windows *window
     config->facts.policy = (uint8_t)build_number(build, FIELD_POLICY);
     config->facts.identity_changes_allowed = build_flag(build, FIELD_IDENTITY_CHANGES);
     config->facts.restarts_after_heal = (uint32_t)build_number(build, FIELD_BUDGETS_RESTARTS);
-    config->profile = build->options->profile_given
-                          ? build->options->profile
-                          : (enum profile)build_number(build, FIELD_PROFILE);
     config->race_window = build_number(build, FIELD_RACE_WINDOW);
     config->events_max = build_number(build, FIELD_BUDGETS_EVENTS);
     config->arena_soft_cap = (size_t)build_number(build, FIELD_BUDGETS_ARENA_BYTES);
     config->registry = catalogue_registry();
     scenario_build_facts(build->fields, windows, config);
+}
+
+/* First: what the services may do decides how long names are held. */
+static enum err find_profile(struct build *build)
+{
+    build->config->profile = build->options->profile_given
+                                 ? build->options->profile
+                                 : (enum profile)build_number(build, FIELD_PROFILE);
+    return ERR_OK;
 }
 
 enum err scenario_build(struct reader *reader,
@@ -461,6 +468,7 @@ enum err scenario_build(struct reader *reader,
                         struct scenario *scenario)
 {
     static enum err (*const steps[])(struct build *) = {
+        find_profile,
         find_sink,
         find_next_sink,
         read_models,

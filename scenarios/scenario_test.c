@@ -584,6 +584,30 @@ static void options_win_over_the_file(void **state)
     json_decref(root);
 }
 
+/* Goal: the profile that the command line asks for decides how long a name may be held (T4). */
+static void the_profile_moves_the_latest_release(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"schema\":1,\"sink\":{\"type\":\"cloudtasks-exactly-once\",\"options\":{"
+        "\"queue\":\"projects/p/locations/l/queues/q\"}},\"models\":[{\"type\":\"cloudtasks\","
+        "\"options\":{\"tombstone_reading\":\"about_one_hour\"}}],"
+        "\"engine\":{\"downtimes\":[\"after_release\"]}}";
+    nanos lengths[PROFILE_COUNT];
+    for (uint32_t profile = 0; profile < PROFILE_COUNT; profile++) {
+        const struct scenario_options options = {
+            .name = "x", .profile = (enum profile)profile, .profile_given = true};
+        struct scenario *scenario = NULL;
+        struct scenario_fault fault;
+        assert_int_equal(scenario_create(bytes_of_text(json), &options, &scenario, &fault), ERR_OK);
+        lengths[profile] = scenario->config.job.downtime[DOWNTIME_AFTER_RELEASE];
+        scenario_destroy(scenario);
+    }
+    assert_true(lengths[PROFILE_DOCUMENTED] > HOURS(1));
+    assert_int_equal(lengths[PROFILE_OBSERVED], lengths[PROFILE_DOCUMENTED] + MINUTES(90));
+    assert_int_equal(lengths[PROFILE_ADVERSARY], lengths[PROFILE_OBSERVED]);
+}
+
 /* Goal: a scenario names marks of any kind, and a sink that stands in for its own is not asked for
  * the phases of the other. */
 static void marks_that_must_be_reached_are_read(void **state)
@@ -744,6 +768,7 @@ TEST_MAIN(scenario,
           TEST(downtimes_follow_the_windows),
           TEST(tape_and_digest_are_read),
           TEST(options_win_over_the_file),
+          TEST(the_profile_moves_the_latest_release),
           TEST(marks_that_must_be_reached_are_read),
           TEST(every_shipped_scenario_loads),
           TEST(scenario_is_found_by_path_and_by_name),

@@ -41,6 +41,11 @@ mutant_records_read(struct text_pool *texts, const char *path, struct mutant_rec
 static bool is_of_claim(const struct report_mutant *record, const struct claim *claim)
 {
     const char *scenario = record->scenario;
+    for (uint32_t i = 0; i < claim->configuration_count; i++) {
+        if (strcmp(scenario, claim->configurations[i]) == 0) {
+            return true;
+        }
+    }
     return scenario[0] != '\0' &&
            (strcmp(scenario, claim->scenario) == 0 || strcmp(scenario, claim->small) == 0 ||
             strcmp(scenario, claim->small_2x) == 0);
@@ -58,12 +63,29 @@ static bool is_killed_by_claim(const struct report_mutant *record, const struct 
     return false;
 }
 
+static bool counts(const struct report_mutant *record, const struct claim *claim)
+{
+    return record->killed && is_of_claim(record, claim) && is_killed_by_claim(record, claim);
+}
+
+/* A mutant that was tried in several scenarios of a claim is one. */
+static bool
+counted_before(const struct mutant_records *records, size_t at, const struct claim *claim)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (counts(&records->items[i], claim) &&
+            strcmp(records->items[i].name, records->items[at].name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t mutant_records_killed(const struct mutant_records *records, const struct claim *claim)
 {
     uint32_t killed = 0;
     for (size_t i = 0; i < records->count; i++) {
-        const struct report_mutant *record = &records->items[i];
-        if (record->killed && is_of_claim(record, claim) && is_killed_by_claim(record, claim)) {
+        if (counts(&records->items[i], claim) && !counted_before(records, i, claim)) {
             killed++;
         }
     }

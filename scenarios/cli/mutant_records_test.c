@@ -41,6 +41,25 @@ static void a_claim_is_credited_with_kills_by_its_oracles_on_its_scenarios(void 
         const struct mutant_records one = {.items = &cases[i].record, .count = 1};
         assert_int_equal(mutant_records_killed(&one, &claim), cases[i].counts);
     }
+    const struct report_mutant pair[] = {
+        {.name = "a",
+         .scenario = "s/main",
+         .killed = true,
+         .killed_by = mine,
+         .killed_by_count = 2},
+        {.name = "a",
+         .scenario = "s/small",
+         .killed = true,
+         .killed_by = mine,
+         .killed_by_count = 2},
+        {.name = "b",
+         .scenario = "s/small",
+         .killed = true,
+         .killed_by = mine,
+         .killed_by_count = 2},
+    };
+    const struct mutant_records tried_twice = {.items = pair, .count = ARRAY_COUNT(pair)};
+    assert_int_equal(mutant_records_killed(&tried_twice, &claim), 2);
     const struct mutant_records none = {0};
     assert_int_equal(mutant_records_killed(&none, &claim), 0);
 }

@@ -23,7 +23,7 @@ const char *mutant_trial_json(struct text_pool *texts,
                               const struct mutant_trial *trial,
                               const struct mutant *mutant)
 {
-    return path_of(texts, trial, mutant->name, ".json");
+    return path_of(texts, trial, mutant->label, ".json");
 }
 
 /* The last line of a log that is not empty. */
@@ -48,7 +48,7 @@ static bool build(struct text_pool *texts,
                   const struct mutant *mutant,
                   struct mutant_outcome *outcome)
 {
-    const char *log = path_of(texts, trial, mutant->name, ".build.log");
+    const char *log = path_of(texts, trial, mutant->label, ".build.log");
     const char *const words[] = {
         text_format(texts, "%s/tools/build-mutant", trial->source),
         trial->source,
@@ -77,7 +77,7 @@ static void sweep(struct text_pool *texts,
                   struct mutant_outcome *outcome)
 {
     const struct options *options = trial->options;
-    const char *log = path_of(texts, trial, mutant->name, ".run.log");
+    const char *log = path_of(texts, trial, mutant->label, ".run.log");
     const char *json = mutant_trial_json(texts, trial, mutant);
     const char *words[24] = {
         path_of(texts, trial, mutant->name, "/build/release/sinkproof"),
@@ -101,7 +101,7 @@ static void sweep(struct text_pool *texts,
     }
     if (options->out != NULL) {
         words[count++] = "--out";
-        words[count++] = text_format(texts, "%s/%s", options->out, mutant->name);
+        words[count++] = text_format(texts, "%s/%s", options->out, mutant->label);
     }
     (void)remove(json);
     const int status = process_run(words, log);
@@ -142,7 +142,7 @@ static void judge_by_test(struct text_pool *texts,
                           struct mutant_outcome *outcome)
 {
     const char *tree = path_of(texts, trial, mutant->name, "");
-    const char *log = path_of(texts, trial, mutant->name, ".run.log");
+    const char *log = path_of(texts, trial, mutant->label, ".run.log");
     const int status = run_test(texts, tree, mutant->test_or_null, log);
     if (was_run(status)) {
         outcome->passes_test = status == 0;

@@ -4,6 +4,7 @@
 #include "scenarios/cli/seeds.h"
 #include "scenarios/cli/session.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,12 +33,30 @@ static struct bytes trimmed(struct bytes text)
     return text;
 }
 
-/* Put "key: value" where it belongs; false when the key is not known or the value is not good. */
-static bool take_line(struct text_pool *texts, struct bytes line, struct mutant *mutant)
+/* "SCENARIO ORACLE". */
+static bool take_also(struct text_pool *texts, const char *value, struct mutant_alsos *alsos)
+{
+    const char *space = strchr(value, ' ');
+    if (space == NULL || alsos->count == MUTANT_ALSO_MAX) {
+        return false;
+    }
+    const size_t size = (size_t)(space - value);
+    alsos->items[alsos->count++] = (struct mutant_also){
+        .scenario = text_copy(texts, (struct bytes){(const uint8_t *)value, size}),
+        .oracle = text_copy(texts, trimmed(bytes_of_text(space))),
+    };
+    return true;
+}
+
+/* Put "key: value" where it belongs; NULL, or what is allowed in its place. */
+static const char *take_line(struct text_pool *texts,
+                             struct bytes line,
+                             struct mutant *mutant,
+                             struct mutant_alsos *alsos)
 {
     const uint8_t *colon = memchr(line.data, ':', line.size);
     if (colon == NULL) {
-        return true; /* prose */
+        return NULL; /* prose */
     }
     const size_t key_size = (size_t)(colon - line.data);
     const char *key = text_copy(texts, trimmed((struct bytes){line.data, key_size}));
@@ -54,10 +73,14 @@ static bool take_line(struct text_pool *texts, struct bytes line, struct mutant 
     } else if (strcmp(key, "target") == 0) {
         mutant->target = value;
     } else if (strcmp(key, "seeds") == 0) {
-        return number_parse(value, &mutant->seeds) == ERR_OK && mutant->seeds >= 1 &&
-               mutant->seeds <= SEEDS_MAX;
+        const bool is_good = number_parse(value, &mutant->seeds) == ERR_OK && mutant->seeds >= 1 &&
+                             mutant->seeds <= SEEDS_MAX;
+        return is_good ? NULL : "seeds: allowed: a number from 1 to 2^32";
+    } else if (strcmp(key, "also") == 0) {
+        return take_also(texts, value, alsos) ? NULL
+                                              : "also: allowed: a scenario and an oracle, 16 times";
     }
-    return true;
+    return NULL;
 }
 
 static enum err
@@ -73,10 +96,12 @@ static bool is_empty(const char *text_or_null)
 }
 
 /* A unit test stands in the place of scenario and oracle. */
-static enum err
-take_test(struct text_pool *texts, struct mutant *mutant, char message[MUTANT_MESSAGE_SIZE])
+static enum err take_test(struct text_pool *texts,
+                          uint32_t also_count,
+                          struct mutant *mutant,
+                          char message[MUTANT_MESSAGE_SIZE])
 {
-    if (mutant->scenario != NULL || mutant->oracle != NULL) {
+    if (mutant->scenario != NULL || mutant->oracle != NULL || also_count > 0) {
         return reject(
             mutant, "test: allowed: a test, or a scenario and an oracle, not both", message);
     }
@@ -94,23 +119,26 @@ take_test(struct text_pool *texts, struct mutant *mutant, char message[MUTANT_ME
 enum err mutant_parse(struct text_pool *texts,
                       struct bytes patch,
                       struct mutant *mutant,
+                      struct mutant_alsos *alsos,
                       char message[MUTANT_MESSAGE_SIZE])
 {
     struct bytes rest = patch;
+    alsos->count = 0;
     mutant->seeds = MUTANT_BUDGET_DEFAULT;
     while (rest.size > 0 && rest.data[0] == '#') {
         struct bytes line = next_line(&rest);
         line.data++;
         line.size--;
-        if (!take_line(texts, trimmed(line), mutant)) {
-            return reject(mutant, "seeds: allowed: a number from 1 to 2^32", message);
+        const char *complaint = take_line(texts, trimmed(line), mutant, alsos);
+        if (complaint != NULL) {
+            return reject(mutant, complaint, message);
         }
     }
     if (is_empty(mutant->mechanism)) {
         return reject(mutant, "its first lines lack \"# mechanism: ...\"", message);
     }
     if (mutant->test_or_null != NULL) {
-        return take_test(texts, mutant, message);
+        return take_test(texts, alsos->count, mutant, message);
     }
     if (is_empty(mutant->scenario)) {
         return reject(
@@ -130,32 +158,45 @@ struct gathering {
     size_t capacity;
 };
 
-static enum status
-gather_one(struct gathering *gathering, const char *path, const char *name, const char *folder)
+static struct mutant *add_mutant(struct gathering *gathering)
 {
-    char message[MUTANT_MESSAGE_SIZE];
-    struct bytes patch = {0};
-    if (file_read(gathering->texts, path, &patch) != ERR_OK) {
-        complain("%s: cannot be read", path);
-        return STATUS_USAGE;
-    }
     if (gathering->count == gathering->capacity) {
         gathering->capacity = gathering->capacity * 2 + 16;
         gathering->list =
             memory_resize(gathering->list, gathering->capacity * sizeof *gathering->list);
     }
-    struct mutant *mutant = &gathering->list[gathering->count];
-    *mutant = (struct mutant){
+    return &gathering->list[gathering->count++];
+}
+
+static enum status
+gather_one(struct gathering *gathering, const char *path, const char *name, const char *folder)
+{
+    char message[MUTANT_MESSAGE_SIZE];
+    struct mutant_alsos alsos;
+    struct bytes patch = {0};
+    if (file_read(gathering->texts, path, &patch) != ERR_OK) {
+        complain("%s: cannot be read", path);
+        return STATUS_USAGE;
+    }
+    struct mutant first = {
         .name = name,
+        .label = name,
         .path = path,
         .target = folder,
         .is_canary = strstr(name, "canary") != NULL,
     };
-    if (mutant_parse(gathering->texts, patch, mutant, message) != ERR_OK) {
+    if (mutant_parse(gathering->texts, patch, &first, &alsos, message) != ERR_OK) {
         complain("%s", message);
         return STATUS_USAGE;
     }
-    gathering->count++;
+    *add_mutant(gathering) = first;
+    for (uint32_t i = 0; i < alsos.count; i++) {
+        struct mutant *mutant = add_mutant(gathering);
+        *mutant = first;
+        mutant->label = text_format(gathering->texts, "%s-%" PRIu32, name, i + 2);
+        mutant->scenario = alsos.items[i].scenario;
+        mutant->oracle = alsos.items[i].oracle;
+    }
     return STATUS_OK;
 }
 

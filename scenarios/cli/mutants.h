@@ -3,6 +3,8 @@
  *
  *   mechanism  what the bug does
  *   scenario   where it shows, as a word of `run`;  oracle: who must see it;  seeds: its budget
+ *   also       another scenario and its oracle, "SCENARIO ORACLE", in which it must be seen as well;
+ *              as often as wanted
  *   test       or, in the place of these three, the unit test that must fail: sim/oracle_excuse
  *   target     the part it is planted in; default: the folder
  */
@@ -20,8 +22,12 @@
 #define MUTANT_MESSAGE_SIZE   400
 #define MUTANT_KILLER_TEST    "test" /* in killed_by of a mutant that its unit test killed */
 
+#define MUTANT_ALSO_MAX 16u
+
+/* One patch in one scenario: a patch that is to be seen in several is as many mutants. */
 struct mutant {
-    const char *name; /* of the file, without .patch */
+    const char *name;  /* of the file, without .patch */
+    const char *label; /* the name, for the second scenario name-2: what its results are called */
     const char *path;
     const char *target; /* default: the folder */
     const char *mechanism;
@@ -32,11 +38,23 @@ struct mutant {
     bool is_canary;
 };
 
+/* Another scenario and oracle of a patch. */
+struct mutant_also {
+    const char *scenario;
+    const char *oracle;
+};
+
+struct mutant_alsos {
+    struct mutant_also items[MUTANT_ALSO_MAX];
+    uint32_t count;
+};
+
 /* Read the header of a patch. ERR_OK, or ERR_INVALID with a line that says what is missing or
  * wrong. Texts go to the pool. */
 MUST_USE enum err mutant_parse(struct text_pool *texts,
                                struct bytes patch,
                                struct mutant *mutant,
+                               struct mutant_alsos *alsos,
                                char message[MUTANT_MESSAGE_SIZE]);
 
 /* Read all patches under a source tree, sorted by folder and name. STATUS_OK, or STATUS_USAGE with

@@ -12,19 +12,26 @@ static void a_header_is_read(void **state)
     (void)state;
     struct text_pool texts = {0};
     struct mutant mutant = {.path = "p", .target = "cloudtasks"};
+    struct mutant_alsos alsos;
     char message[MUTANT_MESSAGE_SIZE];
     const struct bytes patch = BYTES_LITERAL("# mechanism: forgets: a thing\n"
                                              "#scenario:  cloudtasks/exactly-once \r\n"
                                              "# a line of prose\n"
                                              "# oracle: at-least-once\n"
+                                             "# also: a/b  liveness\n"
+                                             "# also: c/d one-cut\n"
                                              "# seeds: 77\n"
                                              "--- a/x\n# target: not a header any more\n");
-    assert_int_equal(mutant_parse(&texts, patch, &mutant, message), ERR_OK);
+    assert_int_equal(mutant_parse(&texts, patch, &mutant, &alsos, message), ERR_OK);
     assert_string_equal(mutant.mechanism, "forgets: a thing");
     assert_string_equal(mutant.scenario, "cloudtasks/exactly-once");
     assert_string_equal(mutant.oracle, "at-least-once");
     assert_string_equal(mutant.target, "cloudtasks");
     assert_int_equal(mutant.seeds, 77);
+    assert_int_equal(alsos.count, 2);
+    assert_string_equal(alsos.items[0].scenario, "a/b");
+    assert_string_equal(alsos.items[0].oracle, "liveness");
+    assert_string_equal(alsos.items[1].oracle, "one-cut");
     text_pool_fini(&texts);
 }
 
@@ -33,11 +40,12 @@ static void a_unit_test_takes_the_place_of_scenario_and_oracle(void **state)
     (void)state;
     struct text_pool texts = {0};
     struct mutant mutant = {.path = "p", .target = "oracles"};
+    struct mutant_alsos alsos;
     char message[MUTANT_MESSAGE_SIZE];
     const struct bytes patch = BYTES_LITERAL("# mechanism: forgets a thing\n"
                                              "# test: sim/oracle_excuse\n"
                                              "--- a/x\n");
-    assert_int_equal(mutant_parse(&texts, patch, &mutant, message), ERR_OK);
+    assert_int_equal(mutant_parse(&texts, patch, &mutant, &alsos, message), ERR_OK);
     assert_string_equal(mutant.test_or_null, "sim/oracle_excuse");
     assert_string_equal(mutant.scenario, "");
     assert_string_equal(mutant.oracle, "test:sim/oracle_excuse");
@@ -62,13 +70,17 @@ static void what_a_header_lacks_is_named(void **state)
         {"# test: t/t\n", "mechanism"},
         {"# seeds: many\n", "seeds"},
         {"# seeds: 0\n", "seeds"},
+        {"# also: only_a_scenario\n", "also"},
+        {"# mechanism: m\n# test: t/t\n# also: s o\n", "not both"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct text_pool texts = {0};
         struct mutant mutant = {.path = "some.patch"};
+        struct mutant_alsos alsos;
         char message[MUTANT_MESSAGE_SIZE] = {0};
-        assert_int_equal(mutant_parse(&texts, bytes_of_text(cases[i].patch), &mutant, message),
-                         ERR_INVALID);
+        assert_int_equal(
+            mutant_parse(&texts, bytes_of_text(cases[i].patch), &mutant, &alsos, message),
+            ERR_INVALID);
         assert_non_null(strstr(message, cases[i].named));
         assert_non_null(strstr(message, "some.patch"));
         text_pool_fini(&texts);

@@ -11,6 +11,8 @@
  * not follow the queue's own setting (CT-06). */
 #define RETENTION_LEAST HOURS(1)
 #define RETENTION_MOST  HOURS(24)
+/* Under a fixed reading, names were observed to be held that much longer (T4). */
+#define RETENTION_BEYOND MINUTES(90)
 
 /* Values of the model's option tombstone_reading. */
 enum reading {
@@ -116,15 +118,16 @@ static void model_windows(const struct wiring_input *input, struct wiring_window
     const uint64_t reading = wiring_option(&table, "tombstone_reading", READING_ANY);
     const nanos ttl = wiring_option(&table, "tombstone_ttl", 0);
     const nanos configured = ttl == 0 ? RETENTION_LEAST : ttl;
+    const nanos beyond = input->profile == PROFILE_DOCUMENTED ? 0 : RETENTION_BEYOND;
     windows->protection_window = RETENTION_LEAST;
     windows->release_max = RETENTION_MOST;
     if (reading == READING_ABOUT_ONE_HOUR) {
-        windows->release_max = RETENTION_LEAST;
+        windows->release_max = nanos_add(RETENTION_LEAST, beyond);
     } else if (reading == READING_FIXED_TTL) {
         windows->protection_window = configured;
-        windows->release_max = configured;
-    } else if (reading == READING_ANY && configured > RETENTION_MOST) {
-        windows->release_max = configured;
+        windows->release_max = nanos_add(configured, beyond);
+    } else if (reading == READING_ANY && nanos_add(configured, beyond) > RETENTION_MOST) {
+        windows->release_max = nanos_add(configured, beyond);
     }
     windows->release_max =
         nanos_add(windows->release_max, wiring_option(&table, "tombstone_extra", 0));

@@ -21,6 +21,7 @@ struct wiring_input {
     const struct sink_option_value *sink_options;
     const struct model_type *model; /* of the service that the sink writes to */
     const struct sink_option_value *model_options;
+    enum profile profile;
     const struct source_log *log;
     bool extractor;               /* the user gives an id extractor: the record's key */
     bool by_split;                /* destinations by split, not one for all */

@@ -309,6 +309,52 @@ static void windows_follow_the_protocol(void **state)
     give_back(&wired);
 }
 
+/* Goal: the latest release of a name is the last that the model can draw: observed, names outlive a
+ * fixed reading by 90 minutes (T4). */
+static void the_latest_release_counts_what_was_observed(void **state)
+{
+    static const struct {
+        enum profile profile;
+        uint64_t reading;
+        nanos ttl;
+        nanos latest;
+    } cases[] = {
+        {PROFILE_DOCUMENTED, 1, 0, HOURS(1)},
+        {PROFILE_OBSERVED, 1, 0, HOURS(1) + MINUTES(90)},
+        {PROFILE_DOCUMENTED, 2, 0, HOURS(24)},
+        {PROFILE_ADVERSARY, 2, 0, HOURS(24)},
+        {PROFILE_DOCUMENTED, 3, HOURS(4), HOURS(4)},
+        {PROFILE_ADVERSARY, 3, HOURS(4), HOURS(4) + MINUTES(90)},
+        {PROFILE_OBSERVED, 3, DAYS(9), DAYS(9) + MINUTES(90)},
+        {PROFILE_OBSERVED, 0, HOURS(4), HOURS(24)},
+        {PROFILE_DOCUMENTED, 0, HOURS(23), HOURS(24)},
+        {PROFILE_OBSERVED, 0, HOURS(23), HOURS(23) + MINUTES(90)},
+    };
+    struct wired wired;
+    struct sink_option_value values[64];
+    (void)state;
+    wire(&wired, &four, false);
+    assert_true(cloudtasks_model.option_count <= ARRAY_COUNT(values));
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct wiring_windows windows;
+        for (size_t k = 0; k < cloudtasks_model.option_count; k++) {
+            const char *key = cloudtasks_model.options[k].key;
+            values[k] = wired.input.model_options[k];
+            if (strcmp(key, "tombstone_reading") == 0) {
+                values[k].number = cases[i].reading;
+            } else if (strcmp(key, "tombstone_ttl") == 0) {
+                values[k].number = cases[i].ttl;
+            }
+        }
+        struct wiring_input input = wired.input;
+        input.model_options = values;
+        input.profile = cases[i].profile;
+        wiring_cloudtasks.windows(&input, &windows);
+        assert_int_equal(windows.release_max, cases[i].latest);
+    }
+    give_back(&wired);
+}
+
 /* What the generic wiring reads of a sink: the names of its options are all it knows. */
 static const struct sink_option put_options[] = {
     {.key = "request_timeout", .type = SINK_OPTION_DURATION, .fallback = SECONDS(5)},
@@ -398,5 +444,6 @@ TEST_MAIN(wiring,
           TEST(table_windows_follow_the_options),
           TEST(destinations_follow_the_splits),
           TEST(windows_follow_the_protocol),
+          TEST(the_latest_release_counts_what_was_observed),
           TEST(generic_payload_is_a_put_of_key_and_value),
           TEST(generic_windows_follow_the_options))
