@@ -133,13 +133,8 @@ static void fill_record(struct job *job)
     for (uint32_t i = 0; i < REPORT_LEVEL_MAX; i++) {
         record->levels[i] = explored->frontier.levels[i];
     }
-    if (!explored->is_complete && run->verdict == REPORT_HOLDS) {
-        const char **shortfalls = text_memory(texts, 1, sizeof *shortfalls);
-        shortfalls[0] = why_incomplete(job);
-        run->shortfalls = shortfalls;
-        run->shortfall_count = 1;
-        run->verdict = REPORT_INCONCLUSIVE;
-        run->as_expected = false;
+    if (!explored->is_complete) {
+        explore_is_a_part(texts, run, why_incomplete(job));
     }
 }
 
@@ -153,7 +148,8 @@ static enum status write_traces(struct job *job)
     const char *path = text_format(&job->session->texts, "%s.traces", json);
     const char *slash = strrchr(path, '/');
     job->record.traces_or_null = slash == NULL ? path : slash + 1;
-    if (traces_file_write(path, &job->explored.frontier.seen) != ERR_OK) {
+    const char *what = traces_what(&job->session->texts, &job->record);
+    if (traces_file_write(path, what, &job->explored.frontier.seen) != ERR_OK) {
         complain("\"%s\": cannot be written; allowed: a file in a folder that exists", path);
         return STATUS_USAGE;
     }

@@ -3,11 +3,12 @@
  * stand in the order of their shards. */
 #include "reports/text.h"
 #include "scenarios/cli/command.h"
-#include "scenarios/cli/failures.h"
 #include "scenarios/cli/json_input.h"
+#include "scenarios/cli/merge_explored.h"
 #include "scenarios/cli/mutant_records.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/progress.h"
+#include "scenarios/cli/run_records.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/summary.h"
 
@@ -40,18 +41,6 @@ struct merger {
     size_t group_count;
 };
 
-static enum report_verdict verdict_of(struct json_input *input, json_t *object, const char *key)
-{
-    const char *name = json_input_text(input, object, key);
-    for (int i = 0; i < REPORT_VERDICT_COUNT; i++) {
-        if (strcmp(name, report_verdict_name((enum report_verdict)i)) == 0) {
-            return (enum report_verdict)i;
-        }
-    }
-    json_input_complain(input, key, "holds, fails, refused, inconclusive or untested");
-    return REPORT_UNTESTED;
-}
-
 /* --- sweeps ------------------------------------------------------------------------------------ */
 
 static struct group *group_of(struct merger *merger, const struct report_run *run)
@@ -72,53 +61,6 @@ static struct group *group_of(struct merger *merger, const struct report_run *ru
     return group;
 }
 
-/* The kind of subject by its text, as summary_subject writes it. */
-static uint8_t subject_kind(const char *subject)
-{
-    static const struct {
-        const char *start;
-        enum subject_kind kind;
-    } kinds[] = {
-        {"record ", SUBJECT_RECORD},
-        {"identity ", SUBJECT_IDENTITY},
-        {"checkpoint ", SUBJECT_CHECKPOINT},
-        {"effect ", SUBJECT_EFFECT},
-        {"lane ", SUBJECT_LANE},
-        {"the job", SUBJECT_JOB},
-    };
-    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
-        if (strncmp(subject, kinds[i].start, strlen(kinds[i].start)) == 0) {
-            return (uint8_t)kinds[i].kind;
-        }
-    }
-    return SUBJECT_NONE;
-}
-
-static void read_violation(struct json_input *input,
-                           json_t *object,
-                           json_t *detail,
-                           struct report_violation *violation)
-{
-    violation->oracles = json_input_texts(input, object, "oracles", &violation->oracle_count);
-    violation->subject = json_input_text(input, object, "subject");
-    violation->seed = json_input_number(input, object, "seed");
-    violation->tape = json_input_text(input, object, "tape");
-    violation->deviations = (uint32_t)json_input_number(input, object, "deviations");
-    violation->message = json_input_text(input, object, "message");
-    violation->decisive = json_input_text(input, detail, "decisive");
-    violation->command = json_input_text(input, detail, "command");
-    violation->deviations_found = (uint32_t)json_input_number(input, detail, "deviations_found");
-    if (json_object_get(detail, "run") != NULL) {
-        violation->run_or_null = json_input_text(input, detail, "run");
-    }
-    violation->choice_count = failures_choices(input->texts, violation->tape, &violation->choices);
-    uint8_t oracle = 0;
-    if (violation->oracle_count == 0 ||
-        summary_oracle_parse(violation->oracles[0], &oracle) != ERR_OK) {
-        json_input_complain(input, "oracles", "names of oracles of this version");
-    }
-}
-
 /* Put a shard's violations behind those of others, and into the summary, which picks. */
 static void add_violations(struct json_input *input,
                            json_t *list,
@@ -134,13 +76,13 @@ static void add_violations(struct json_input *input,
     }
     for (size_t i = 0; i < count && !input->failed; i++) {
         struct report_violation *violation = &all[group->violation_count];
-        read_violation(input, json_array_get(list, i), json_array_get(details, i), violation);
+        run_record_violation(input, json_array_get(list, i), json_array_get(details, i), violation);
         if (input->failed || summary->finding_count == SUMMARY_FINDING_MAX) {
             return;
         }
         struct summary_finding *finding = &summary->findings[summary->finding_count++];
         finding->seed = violation->seed;
-        finding->subject_kind = subject_kind(violation->subject);
+        finding->subject_kind = run_record_subject_kind(violation->subject);
         if (summary_oracle_parse(violation->oracles[0], &finding->oracle) == ERR_OK) {
             group->violation_count++;
         }
@@ -346,7 +288,7 @@ add_run(struct merger *merger, struct json_input *input, json_t *object, json_t 
                    part);
     const uint64_t elapsed_ms = json_input_number(input, object, "elapsed_ms");
     group->run.elapsed_ms = elapsed_ms > group->run.elapsed_ms ? elapsed_ms : group->run.elapsed_ms;
-    group->demand.expected = verdict_of(input, object, "expected");
+    group->demand.expected = run_record_verdict(input, object, "expected");
     group->demand.expected_oracle = json_input_text(input, evidence, "expected_oracle");
     group->demand.one_run = strcmp(names.seeds, "tape") == 0;
     group->demand.oracles = SUMMARY_ORACLES_ALL;
@@ -363,7 +305,7 @@ add_run(struct merger *merger, struct json_input *input, json_t *object, json_t 
 static bool is_of(const struct summary_finding *finding, const struct report_violation *violation)
 {
     return finding->seed == violation->seed &&
-           finding->subject_kind == subject_kind(violation->subject) &&
+           finding->subject_kind == run_record_subject_kind(violation->subject) &&
            strcmp(violation->oracles[0], summary_oracle_name(finding->oracle)) == 0;
 }
 
@@ -382,7 +324,8 @@ static int compare_violations(const void *a, const void *b)
     if (oracles[0] != oracles[1]) {
         return oracles[0] < oracles[1] ? -1 : 1;
     }
-    return (int)subject_kind(left->subject) - (int)subject_kind(right->subject);
+    return (int)run_record_subject_kind(left->subject) -
+           (int)run_record_subject_kind(right->subject);
 }
 
 /* Keep the violations that the whole sweep would have kept, in its order. */
@@ -485,8 +428,8 @@ static void read_claim(struct json_input *input, json_t *object, struct report_c
         .condition = json_input_text(input, object, "condition"),
         .property = json_input_text(input, object, "property"),
         .profile = json_input_text(input, object, "profile"),
-        .expected = verdict_of(input, object, "expected"),
-        .verdict = verdict_of(input, object, "verdict"),
+        .expected = run_record_verdict(input, object, "expected"),
+        .verdict = run_record_verdict(input, object, "verdict"),
         .adversary = json_input_text(input, object, "adversary"),
         .seeds = json_input_number(input, established, "seeds"),
         .explored_deviations =
@@ -503,7 +446,7 @@ static void read_claim(struct json_input *input, json_t *object, struct report_c
         claim->witness_tape = json_input_text(input, witness, "tape");
         claim->witness_deviations = (uint32_t)json_input_number(input, witness, "deviations");
         claim->calm_breaks = strcmp(json_input_text(input, witness, "calm"), "breaks") == 0;
-        claim->twin = verdict_of(input, witness, "twin");
+        claim->twin = run_record_verdict(input, witness, "twin");
         claim->witness_message = json_input_text(input, witness, "message");
     }
     claim->as_expected = claim->verdict == claim->expected;
@@ -591,6 +534,10 @@ static enum status merge(struct merger *merger)
     }
     if (json_object_get(first, "mutants") != NULL) {
         return merge_mutants(merger);
+    }
+    if (json_object_get(first, "explored") != NULL) {
+        return merge_explored(
+            &merger->texts, merger->inputs, merger->options->argument_count, merger->options->json);
     }
     return merge_runs(merger);
 }

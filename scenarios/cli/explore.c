@@ -368,3 +368,16 @@ void explore_fini(struct explored *explored)
 {
     frontier_fini(&explored->frontier);
 }
+
+void explore_is_a_part(struct text_pool *texts, struct report_run *run, const char *why)
+{
+    if (run->verdict != REPORT_HOLDS) {
+        return;
+    }
+    const char **shortfalls = text_memory(texts, 1, sizeof *shortfalls);
+    shortfalls[0] = why;
+    run->shortfalls = shortfalls;
+    run->shortfall_count = 1;
+    run->verdict = REPORT_INCONCLUSIVE;
+    run->as_expected = false;
+}

@@ -61,6 +61,9 @@ void explore_fini(struct explored *explored);
 /* Go on to the end. ERR_OK, ERR_SYSTEM (no processes, or keep said no), ERR_LIMIT (no memory). */
 MUST_USE enum err explore_run(struct explored *explored, const struct explore_options *options);
 
+/* What was ended early is no certificate that all holds: say so in the judged record. */
+void explore_is_a_part(struct text_pool *texts, struct report_run *run, const char *why);
+
 /* The witness of a finding: every one has its own. */
 const struct explore_witness *explore_witness_of(const struct explore_counts *counts,
                                                  uint64_t number);

@@ -4,6 +4,7 @@
 #include "sinks/base/digest.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,14 +255,30 @@ static bool counts_hold(const struct explore_counts *value)
 
 /* --- frontier ------------------------------------------------------------------------------------ */
 
+static void write_what(const char *what, struct byte_writer *writer)
+{
+    CHECK(strlen(what) <= WHAT_SIZE_MAX);
+    byte_writer_u32_le(writer, (uint32_t)strlen(what));
+    byte_writer_text(writer, what);
+}
+
+static enum err read_what(const char *what, struct byte_reader *reader)
+{
+    const uint32_t size = byte_reader_u32_le(reader);
+    const struct bytes named = byte_reader_bytes(reader, size);
+    if (reader->failed) {
+        return ERR_TRUNCATED;
+    }
+    return bytes_equal(named, bytes_of_text(what)) ? ERR_OK : ERR_CONFLICT;
+}
+
 static void
 write_body(const char *what, const struct explored *explored, struct byte_writer *writer)
 {
     const struct transfer out = {.writer_or_null = writer};
-    byte_writer_u32_le(writer, (uint32_t)strlen(what));
-    byte_writer_text(writer, what);
     struct explored *copy = memory_take(sizeof *copy);
     *copy = *explored;
+    write_what(what, writer);
     counts(&out, copy);
     free(copy);
     frontier_encode(&explored->frontier, writer);
@@ -271,7 +288,6 @@ enum err explore_file_write(const char *path, const char *what, const struct exp
 {
     struct byte_writer writer;
     byte_writer_init(&writer, NULL, 0);
-    CHECK(strlen(what) <= WHAT_SIZE_MAX);
     write_body(what, explored, &writer);
     uint8_t *memory = start_frame(FRONTIER_MAGIC, writer.size, &writer);
     write_body(what, explored, &writer);
@@ -281,13 +297,9 @@ enum err explore_file_write(const char *path, const char *what, const struct exp
 static enum err read_body(const char *what, struct explored *explored, struct byte_reader *reader)
 {
     const struct transfer in = {.reader_or_null = reader};
-    const uint32_t size = byte_reader_u32_le(reader);
-    const struct bytes named = byte_reader_bytes(reader, size);
-    if (reader->failed) {
-        return ERR_TRUNCATED;
-    }
-    if (!bytes_equal(named, bytes_of_text(what))) {
-        return ERR_CONFLICT;
+    const enum err named = read_what(what, reader);
+    if (named != ERR_OK) {
+        return named;
     }
     counts(&in, explored);
     if (reader->failed || !counts_hold(&explored->counts)) {
@@ -321,16 +333,41 @@ enum err explore_file_read(const char *path,
 
 /* --- traces -------------------------------------------------------------------------------------- */
 
-enum err traces_file_write(const char *path, const struct digest_set *traces)
+char *traces_what(struct text_pool *texts, const struct report_explored *record)
+{
+    return text_format(texts,
+                       "%s %s deviations=%" PRIu32 " crash_points=%d shard=%" PRIu32 "/%" PRIu32
+                       " traces=%" PRIu64,
+                       record->run.scenario,
+                       record->run.profile,
+                       record->deviations,
+                       record->crash_points ? 1 : 0,
+                       record->run.shard_index,
+                       record->run.shard_count,
+                       record->distinct);
+}
+
+static void
+write_traces(const char *what, const struct digest_set *traces, struct byte_writer *writer)
+{
+    write_what(what, writer);
+    digest_set_encode(traces, writer);
+}
+
+enum err traces_file_write(const char *path, const char *what, const struct digest_set *traces)
 {
     struct byte_writer writer;
-    uint8_t *memory = start_frame(TRACES_MAGIC, digest_set_encoded_size(traces), &writer);
-    digest_set_encode(traces, &writer);
+    byte_writer_init(&writer, NULL, 0);
+    write_traces(what, traces, &writer);
+    uint8_t *memory = start_frame(TRACES_MAGIC, writer.size, &writer);
+    write_traces(what, traces, &writer);
     return finish_frame(path, memory, &writer);
 }
 
-enum err
-traces_file_read(const char *path, struct digest_set *traces, char message[EXPLORE_FILE_MESSAGE])
+enum err traces_file_read(const char *path,
+                          const char *what,
+                          struct digest_set *traces,
+                          char message[EXPLORE_FILE_MESSAGE])
 {
     uint8_t *data = NULL;
     size_t size = 0;
@@ -340,6 +377,9 @@ traces_file_read(const char *path, struct digest_set *traces, char message[EXPLO
     enum err error = read_file(path, &data, &size);
     if (error == ERR_OK) {
         error = open_frame((struct bytes){data, size}, TRACES_MAGIC, &body);
+    }
+    if (error == ERR_OK) {
+        error = read_what(what, &body);
     }
     if (error == ERR_OK) {
         error = digest_set_decode(&read, &body);

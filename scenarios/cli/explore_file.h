@@ -2,7 +2,7 @@
  * which merge counts those of all shards.
  *
  *   sinkproof-frontier 1 \n   size of the rest (8 bytes), what it is of, elapsed, counts, frontier,
- *   sinkproof-traces 1 \n     size of the rest (8 bytes), the set,
+ *   sinkproof-traces 1 \n     size of the rest (8 bytes), what it is of, the set,
  *                             XXH3 of all before (8 bytes); integers are little-endian
  *
  * A file is replaced whole or not at all, so a process that is killed leaves the last one. */
@@ -26,9 +26,15 @@ MUST_USE enum err explore_file_read(const char *path,
                                     struct explored *explored,
                                     char message[EXPLORE_FILE_MESSAGE]);
 
-/* The same for a set of traces, which is added to what the set holds already. */
-MUST_USE enum err traces_file_write(const char *path, const struct digest_set *traces);
+/* What the traces of a shard are of. */
+char *traces_what(struct text_pool *texts, const struct report_explored *record);
+
+/* The same for the set of traces of a shard, which is added to what the set holds already. */
 MUST_USE enum err
-traces_file_read(const char *path, struct digest_set *traces, char message[EXPLORE_FILE_MESSAGE]);
+traces_file_write(const char *path, const char *what, const struct digest_set *traces);
+MUST_USE enum err traces_file_read(const char *path,
+                                   const char *what,
+                                   struct digest_set *traces,
+                                   char message[EXPLORE_FILE_MESSAGE]);
 
 #endif

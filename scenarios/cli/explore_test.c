@@ -39,6 +39,37 @@ static void the_result_depends_on_neither_jobs_nor_snapshots(void **state)
     workshop_must(workshop, "grep -q '\"complete\": true' a && grep -q '\"runs\": [0-9]' a", 0);
 }
 
+/* Goal: merged shards are the whole, also in what is distinct and in what was found first. */
+static void merged_shards_are_the_whole(void **state)
+{
+    struct workshop *workshop = *state;
+    for (const char *const *what =
+             (const char *const[]){MANY, FAILS " --deviations 0", FAILS " --deviations 1", NULL};
+         *what != NULL;
+         what++) {
+        workshop_must(
+            workshop,
+            text_format(&workshop->texts,
+                        "\"$SINKPROOF\" explore %s --json whole.json;"
+                        " for i in 1 2 3; do \"$SINKPROOF\" explore %s --shard $i/3 --json $i.json;"
+                        " done; \"$SINKPROOF\" merge 3.json 1.json 2.json --json merged.json;"
+                        " test $(grep -h '\"runs\": ' ?.json | sort -u | wc -l) -gt 1 &&"
+                        " " TIMELESS "whole.json >a; " TIMELESS "merged.json >b; cmp a b",
+                        *what,
+                        *what),
+            0);
+    }
+    workshop_must(workshop, "\"$SINKPROOF\" merge 1.json 3.json", 2);
+    workshop_says(workshop, "shard 2/3 of " FAILS " is missing");
+    workshop_must(workshop, "\"$SINKPROOF\" merge 1.json 1.json 3.json", 2);
+    workshop_must(workshop, "rm 2.json.traces; \"$SINKPROOF\" merge ?.json", 2);
+    workshop_says(workshop, "2.json: its traces are missing");
+    workshop_must(workshop, "cp 1.json.traces 2.json.traces; \"$SINKPROOF\" merge ?.json", 2);
+    workshop_says(workshop, "\"2.json.traces\": is of another");
+    workshop_must(workshop, "echo >>1.json.traces; \"$SINKPROOF\" merge ?.json", 2);
+    workshop_says(workshop, "\"1.json.traces\": is damaged");
+}
+
 /* Goal: a stop by force at any time loses nothing and counts nothing twice. Method: kill it again and
  * again, a little later each time, until a life is long enough; then compare. */
 static void a_killed_exploration_goes_on_to_the_same_result(void **state)
@@ -188,6 +219,7 @@ static void bad_usage_is_one_line_and_status_2(void **state)
 
 TEST_MAIN(explore,
           WORKSHOP_TEST(the_result_depends_on_neither_jobs_nor_snapshots),
+          WORKSHOP_TEST(merged_shards_are_the_whole),
           WORKSHOP_TEST(a_killed_exploration_goes_on_to_the_same_result),
           WORKSHOP_TEST(a_limit_of_runs_is_a_pause),
           WORKSHOP_TEST(a_frontier_that_is_not_whole_is_refused_in_one_line),
