@@ -356,6 +356,19 @@ memcheck: build/debug/sinkproof $(TESTS:%=build/debug/%) ## unit tests under val
 	@set -e; for test in $(TESTS:%=build/debug/%); do \
 	    SINKPROOF=$< valgrind -q --error-exitcode=9 --leak-check=full $$test; done
 
+# Every state of the reference workload: in a second it is part of the unit tests.
+.PHONY: x1 x1-l explore
+x1: build/sinkproof ## every state of the reference workload of exploration, in its middle size
+	build/sinkproof explore x1-m
+
+x1-l: build/sinkproof ## the same in its large size: 20 million states, 3 GB of memory
+	build/sinkproof explore x1-l
+
+SMALL := $(sort $(shell find scenarios -name '*-small.json' 2>/dev/null))
+explore: build/sinkproof ## all runs with at most two deviations of every small scenario
+	@status=0; for scenario in $(SMALL); do \
+	    build/sinkproof explore $$scenario --deviations 2 || status=1; done; exit $$status
+
 bench: build/sinkproof ## speed against the reference loops
 	build/sinkproof bench
 
@@ -363,9 +376,9 @@ bench: build/sinkproof ## speed against the reference loops
 
 # tools/gates makes one step after the other, goes on after a failed one, and closes with a count.
 TEST_STEPS := format-check headers unit corpus symbols quick
-CHECK_STEPS := format-check headers fences symbols unit matrix marks mutants regress determinism \
+CHECK_STEPS := format-check headers fences symbols unit matrix marks mutants regress x1 determinism \
     fuzz-smoke corpus tidy cppcheck coverage
-FULL_STEPS := $(CHECK_STEPS:matrix=matrix-full) memcheck setup:cross cross foreign
+FULL_STEPS := $(CHECK_STEPS:matrix=matrix-full) explore memcheck setup:cross cross foreign
 
 .PHONY: run test check check-full install man clean help
 run: ## install what is missing, build, show the guarantees and a planted bug found
@@ -406,4 +419,4 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile

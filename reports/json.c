@@ -257,9 +257,31 @@ static json_t *levels_json(const struct report_explored *explored, bool *ok)
     return list;
 }
 
+static json_t *states_json(const struct report_explored *explored, bool *ok)
+{
+    const struct report_run *run = &explored->run;
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "scenario", run->scenario);
+    put_bool(&builder, "complete", explored->is_complete);
+    put_count(&builder, "states", explored->distinct);
+    put_count(&builder, "transitions", run->runs);
+    put_count(&builder, "violations", run->violating);
+    put_count(&builder, "digest_bits", 64);
+    put_count(&builder, "states_published", explored->states_known);
+    put_count(&builder, "transitions_published", explored->transitions_known);
+    put_text(&builder, "expected", report_verdict_name(run->expected));
+    put_text(&builder, "verdict", report_verdict_name(run->verdict));
+    put_count(&builder, "elapsed_ms", run->elapsed_ms);
+    put_count(&builder, "runs_per_s", run->runs_per_s);
+    return builder.object;
+}
+
 static json_t *explored_json(const struct report_explored *explored, bool *ok)
 {
     const struct report_run *run = &explored->run;
+    if (explored->is_states) {
+        return states_json(explored, ok);
+    }
     const struct builder builder = builder_in(ok);
     put_text(&builder, "scenario", run->scenario);
     put_text(&builder, "profile", run->profile);
@@ -289,16 +311,18 @@ static json_t *explored_evidence_json(const struct report_explored *explored, bo
     const struct builder builder = builder_in(ok);
     put_count(&builder, "shard", run->shard_index);
     put_count(&builder, "shards", run->shard_count);
-    put_text(&builder, "expected_oracle", run->expected_oracle);
-    put_count(&builder, "violating", run->violating);
-    put_count(&builder, "vacuous", run->vacuous);
-    put_count(&builder, "refused", run->refused);
-    put_count(&builder, "limited", run->limited);
-    put_count(&builder, "excused", run->excused);
-    put_text(&builder, "refusal", run->refusal);
-    put(&builder, "kinds", counts_json(run->kinds, run->kind_count, ok));
-    put(&builder, "marks", counts_json(run->marks, run->mark_count, ok));
-    put(&builder, "details", details_json(run, ok));
+    if (!explored->is_states) {
+        put_text(&builder, "expected_oracle", run->expected_oracle);
+        put_count(&builder, "violating", run->violating);
+        put_count(&builder, "vacuous", run->vacuous);
+        put_count(&builder, "refused", run->refused);
+        put_count(&builder, "limited", run->limited);
+        put_count(&builder, "excused", run->excused);
+        put_text(&builder, "refusal", run->refusal);
+        put(&builder, "kinds", counts_json(run->kinds, run->kind_count, ok));
+        put(&builder, "marks", counts_json(run->marks, run->mark_count, ok));
+        put(&builder, "details", details_json(run, ok));
+    }
     if (explored->traces_or_null != NULL) {
         put_text(&builder, "traces", explored->traces_or_null);
     }

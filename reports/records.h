@@ -111,6 +111,11 @@ struct report_explored {
     uint64_t crash_points_hit;
     uint64_t crash_points_seen;
     const char *traces_or_null; /* of a shard: the file of its distinct traces */
+    /* Of the states of a system: runs are transitions, distinct are states, and there are no
+     * deviations, levels or crash points. */
+    bool is_states;
+    uint64_t states_known; /* 0: not known */
+    uint64_t transitions_known;
 };
 
 /* One claim of the guarantee matrix. */

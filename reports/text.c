@@ -194,10 +194,38 @@ static void print_levels(FILE *file, const struct report_explored *explored)
     (void)fprintf(file, "; %" PRIu64 " distinct traces\n", explored->distinct);
 }
 
+static void print_states(FILE *file, const struct report_explored *explored)
+{
+    const struct report_run *run = &explored->run;
+    (void)fprintf(file,
+                  "  %s: %" PRIu64 " states, %" PRIu64 " transitions, %" PRIu64
+                  " that break its invariant",
+                  explored->is_complete ? "all that can be reached" : "a part of it",
+                  explored->distinct,
+                  run->runs,
+                  run->violating);
+    if (explored->states_known > 0) {
+        (void)fprintf(file,
+                      "; published: %" PRIu64 " and %" PRIu64,
+                      explored->states_known,
+                      explored->transitions_known);
+    }
+    (void)fprintf(file,
+                  "\n  states are told apart by whole 64-bit digests; %" PRIu64 " ms, %" PRIu64
+                  " transitions per s\n",
+                  run->elapsed_ms,
+                  run->runs_per_s);
+}
+
 void report_text_explored(FILE *file, const struct report_explored *explored)
 {
     const struct report_run *run = &explored->run;
     print_verdict(file, run);
+    if (explored->is_states) {
+        print_states(file, explored);
+        print_findings(file, run);
+        return;
+    }
     (void)fprintf(file,
                   "  %s at most %" PRIu32 " %s, profile %s: %" PRIu64 " runs, %" PRIu64
                   " counted, %" PRIu64 " vacuous, %" PRIu64

@@ -1,5 +1,7 @@
-/* explore: every run of a scenario with few deviations from the calm one, fewest first. */
+/* explore: every run of a scenario with few deviations from the calm one, fewest first; or every state
+ * of a reference system, by the same means. */
 #include "reports/text.h"
+#include "scenarios/bench/x1.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/explore_file.h"
 #include "scenarios/cli/failures.h"
@@ -19,7 +21,8 @@
 struct job {
     struct session *session;
     const char *word;
-    struct scenario *scenario;
+    struct scenario *scenario; /* NULL: */
+    struct state_system system;
     struct explore_options explore;
     struct explored explored;
     struct report_explored record;
@@ -65,6 +68,9 @@ static uint64_t calm_digest(const struct scenario *scenario)
 static const char *what_it_is_of(const struct job *job)
 {
     const struct options *options = job->session->options;
+    if (job->scenario == NULL) {
+        return job->system.name;
+    }
     return text_format(&job->session->texts,
                        "%s %s sink=%s without=%s crash_points=%d calm=%016" PRIx64,
                        job->scenario->name,
@@ -105,6 +111,29 @@ static const char *why_incomplete(const struct job *job)
                        frontier->done,
                        frontier_things(frontier),
                        frontier->level);
+}
+
+/* Transitions stand in for runs: the root is made by none. */
+static void fill_states(struct job *job)
+{
+    struct report_explored *record = &job->record;
+    struct report_run *run = &record->run;
+    const struct explored *explored = &job->explored;
+    const struct frontier *frontier = &explored->frontier;
+    run->scenario = job->system.name;
+    run->profile = "none";
+    run->shard_index = job->explore.shard.index;
+    run->shard_count = job->explore.shard.count;
+    run->elapsed_ms = explored->elapsed_ms;
+    run->runs = frontier->made - frontier->levels[0];
+    run->runs_per_s = rate_per_second(run->runs, run->elapsed_ms);
+    run->violating = frontier->violations;
+    record->is_states = true;
+    record->is_complete = explored->is_complete;
+    record->distinct = frontier->seen.count;
+    record->states_known = job->system.states;
+    record->transitions_known = job->system.transitions;
+    explore_judge_states(&job->session->texts, record);
 }
 
 static void fill_record(struct job *job)
@@ -171,8 +200,20 @@ static enum status explore(struct job *job)
     return STATUS_INTERNAL;
 }
 
+static enum status report_states(struct job *job)
+{
+    fill_states(job);
+    enum status status = write_traces(job);
+    report_text_explored(stdout, &job->record);
+    status = status_worse(status, summary_status(&job->record.run));
+    return status_worse(status, output_explored(job->session->options->json, &job->record, 1));
+}
+
 static enum status report(struct job *job)
 {
+    if (job->scenario == NULL) {
+        return report_states(job);
+    }
     fill_record(job);
     const struct failures_options failures = {
         .scenario = job->scenario,
@@ -194,6 +235,7 @@ static enum status explore_one(struct job *job)
     const struct options *options = job->session->options;
     job->explore = (struct explore_options){
         .scenario = job->scenario,
+        .system_or_null = job->scenario == NULL ? &job->system : NULL,
         .deviations = options->deviations,
         .crash_points = option_is_given(options, OPTION_BIT(CRASH_POINTS)),
         /* What a sink that was brought keeps outside the memory it is given is in no snapshot. */
@@ -229,7 +271,7 @@ enum status command_explore(const struct options *options)
     struct job *job = memory_take(sizeof *job);
     job->session = &session;
     job->word = options->arguments[0];
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && !x1_by_name(job->word, &job->system)) {
         status = session_scenario(&session, job->word, &job->scenario);
     }
     if (status == STATUS_OK) {

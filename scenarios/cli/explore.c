@@ -10,7 +10,10 @@
 #include <string.h>
 
 #define SOFT_CAP_DEFAULT ((size_t)8 << 20)
-#define CHUNK_RUNS       512u
+#define CHUNK_RUNS       512u /* runs that are handed out at once */
+#define GROUP_STATES     256u /* states that are one item, for they take no time */
+#define CHUNK_GROUPS     32u
+#define AHEAD            16u /* of a state that is looked up, others are asked for */
 #define HANGS_MAX        8u
 
 /* What a worker leaves for a chunk. */
@@ -18,12 +21,13 @@ struct slot {
     struct explore_counts counts;
     struct explore_witness current; /* being made */
     uint32_t found_count;
-    struct space_found found[CHUNK_RUNS];
+    struct space_found found[];
 };
 
 /* A worker's own. */
 struct explorer {
-    struct run_space runs;
+    struct run_space runs; /* or */
+    struct state_space states;
     struct space space;
     struct runner runner;
     struct result result;
@@ -37,6 +41,9 @@ struct exploration {
     const struct explore_options *options;
     struct explored *explored;
     uint64_t first;  /* thing of the level with which the pool began */
+    uint32_t group;  /* things that are one item */
+    uint32_t chunk;  /* items that are handed out at once */
+    uint64_t count;  /* things that the pool makes */
     uint64_t before; /* runs made on the levels before, and so the number of the level's first */
     uint64_t started_ms;
     uint64_t elapsed_before_ms;
@@ -97,11 +104,22 @@ static void note_run(void *context, const struct run_space_made *made)
     counts->crash_points_seen += made->crash_points_seen;
 }
 
-/* All of its memory: the explorer, one run, two snapshots of it, and what a run may offer. */
-static void *start(void *context)
+static void *start_states(const struct state_system *system)
 {
-    const struct exploration *exploration = context;
-    const struct explore_options *options = exploration->options;
+    struct explorer *explorer = calloc(1, sizeof *explorer);
+    void *memory = malloc(state_space_memory_size(system));
+    if (explorer == NULL || memory == NULL) {
+        free(explorer);
+        free(memory);
+        return NULL;
+    }
+    state_space_init(&explorer->states, system, memory, &explorer->space);
+    return explorer;
+}
+
+/* All of its memory: the explorer, one run, two snapshots of it, and what a run may offer. */
+static void *start_runs(const struct explore_options *options)
+{
     const size_t size = run_size(options->scenario);
     const size_t offers = RUN_SPACE_OFFER_MAX * sizeof(struct run_space_offer);
     struct explorer *explorer = calloc(1, sizeof *explorer);
@@ -128,24 +146,42 @@ static void *start(void *context)
     return explorer;
 }
 
-static bool work(void *context, void *state, void *memory, uint64_t item)
+static void *start(void *context)
 {
     const struct exploration *exploration = context;
+    const struct explore_options *options = exploration->options;
+    return options->system_or_null != NULL ? start_states(options->system_or_null)
+                                           : start_runs(options);
+}
+
+/* Make thing number index of the level. */
+static void make(const struct exploration *exploration, struct explorer *explorer, uint64_t index)
+{
     const struct frontier *frontier = &exploration->explored->frontier;
-    const struct space *space = &((struct explorer *)state)->space;
-    struct explorer *explorer = state;
-    explorer->slot = memory;
-    explorer->number = exploration->before + exploration->first + item;
-    CHECK(explorer->slot->found_count < CHUNK_RUNS);
-    struct space_found *found = &explorer->slot->found[explorer->slot->found_count];
+    const struct space *space = &explorer->space;
+    struct slot *slot = explorer->slot;
+    CHECK(slot->found_count < exploration->chunk * exploration->group);
+    struct space_found *found = &slot->found[slot->found_count];
+    explorer->number = exploration->before + index;
     if (frontier->level == 0) {
         space->root(space->context, found);
     } else {
-        frontier_locate(frontier, exploration->first + item, &explorer->place);
+        frontier_locate(frontier, index, &explorer->place);
         space->visit(
             space->context, frontier->level, explorer->place.node, explorer->place.child, found);
     }
-    explorer->slot->found_count++;
+    slot->found_count++;
+}
+
+static bool work(void *context, void *state, void *memory, uint64_t item)
+{
+    const struct exploration *exploration = context;
+    struct explorer *explorer = state;
+    const uint64_t first = item * exploration->group;
+    explorer->slot = memory;
+    for (uint64_t i = first; i < first + exploration->group && i < exploration->count; i++) {
+        make(exploration, explorer, exploration->first + i);
+    }
     return (explorer->broken & exploration->options->stop_oracles) == 0;
 }
 
@@ -245,6 +281,8 @@ static void take(void *context, const void *memory)
         join(&explored->counts, &slot->counts);
     }
     for (uint32_t i = 0; i < slot->found_count && exploration->error == ERR_OK; i++) {
+        const uint32_t ahead = i + AHEAD < slot->found_count ? i + AHEAD : i;
+        digest_set_prefetch(&explored->frontier.seen, slot->found[ahead].digest);
         exploration->error = frontier_take(&explored->frontier, &slot->found[i]);
     }
     if (exploration->error == ERR_OK && !keep(exploration, false)) {
@@ -265,11 +303,13 @@ static void tick(void *context, uint64_t done)
     const struct frontier *frontier = &exploration->explored->frontier;
     const uint64_t things = frontier_things(frontier);
     const uint64_t next = frontier_things_next(frontier);
-    int used = snprintf(exploration->label,
-                        sizeof exploration->label,
-                        "%.80s, %" PRIu32 " deviations",
-                        exploration->options->label,
-                        frontier->level);
+    int used =
+        snprintf(exploration->label,
+                 sizeof exploration->label,
+                 "%.80s, %" PRIu32 " %s",
+                 exploration->options->label,
+                 frontier->level,
+                 exploration->options->system_or_null != NULL ? "transitions" : "deviations");
     if (next > 0 && frontier->done > 0 && used > 0 && (size_t)used < sizeof exploration->label) {
         (void)snprintf(exploration->label + used,
                        sizeof exploration->label - (size_t)used,
@@ -277,7 +317,7 @@ static void tick(void *context, uint64_t done)
                        frontier->done == things ? next : next / frontier->done * things);
     }
     if (exploration->options->shows_progress) {
-        progress_show(&exploration->progress, exploration->first + done);
+        progress_show(&exploration->progress, exploration->first + done * exploration->group);
     }
 }
 
@@ -299,16 +339,23 @@ static enum err make_level(struct exploration *exploration)
     const struct explore_options *options = exploration->options;
     struct frontier *frontier = &exploration->explored->frontier;
     const uint64_t count = things_left(exploration);
-    const uint64_t fair = count / ((uint64_t)options->jobs * 8) + 1;
+    const bool is_states = options->system_or_null != NULL;
+    exploration->group = is_states ? GROUP_STATES : 1;
+    const uint64_t items = (count + exploration->group - 1) / exploration->group;
+    const uint64_t fair = items / ((uint64_t)options->jobs * 8) + 1;
+    const uint32_t most = is_states ? CHUNK_GROUPS : CHUNK_RUNS;
+    exploration->chunk = fair < most ? (uint32_t)fair : most;
+    exploration->count = count;
     exploration->first = frontier->done;
     exploration->before = frontier->made - (frontier->level == 0 ? 0 : frontier->done);
     progress_start(&exploration->progress, exploration->label, frontier_things(frontier));
     const struct workers_options pool = {
         .jobs = options->jobs,
-        .slot_size = sizeof(struct slot),
+        .slot_size = sizeof(struct slot) +
+                     (size_t)exploration->chunk * exploration->group * sizeof(struct space_found),
         .hang_after = options->hang_after,
-        .count = count,
-        .chunk = fair < CHUNK_RUNS ? (uint32_t)fair : CHUNK_RUNS,
+        .count = items,
+        .chunk = exploration->chunk,
         .context = exploration,
         .start = start,
         .work = work,
@@ -352,16 +399,20 @@ enum err explore_run(struct explored *explored, const struct explore_options *op
 
 enum err explore_init(struct explored *explored, const struct explore_options *options)
 {
+    const struct state_system *system = options->system_or_null;
     memset(explored, 0, sizeof *explored);
-    summary_marks_of(&options->scenario->config, &explored->marks);
-    return frontier_init(&explored->frontier,
-                         &(struct frontier_options){
-                             .allocator = allocator_of_malloc(),
-                             .space = run_space_shape(),
-                             .level_bound = options->deviations,
-                             .shard_index = options->shard.index,
-                             .shard_count = options->shard.count,
-                         });
+    if (system == NULL) {
+        summary_marks_of(&options->scenario->config, &explored->marks);
+    }
+    return frontier_init(
+        &explored->frontier,
+        &(struct frontier_options){
+            .allocator = allocator_of_malloc(),
+            .space = system == NULL ? run_space_shape() : state_space_shape(system),
+            .level_bound = system == NULL ? options->deviations : UINT32_MAX,
+            .shard_index = options->shard.index,
+            .shard_count = options->shard.count,
+        });
 }
 
 void explore_fini(struct explored *explored)
@@ -380,4 +431,20 @@ void explore_is_a_part(struct text_pool *texts, struct report_run *run, const ch
     run->shortfall_count = 1;
     run->verdict = REPORT_INCONCLUSIVE;
     run->as_expected = false;
+}
+
+void explore_judge_states(struct text_pool *texts, struct report_explored *record)
+{
+    struct report_run *run = &record->run;
+    const bool is_whole = record->is_complete && run->shard_count == 1;
+    const bool is_as_published =
+        record->distinct == record->states_known && run->runs == record->transitions_known;
+    run->expected = REPORT_HOLDS;
+    run->verdict = run->violating > 0 ? REPORT_FAILS : REPORT_HOLDS;
+    run->as_expected = run->verdict == run->expected;
+    if (!record->is_complete) {
+        explore_is_a_part(texts, run, "not all states were reached");
+    } else if (is_whole && record->states_known > 0 && !is_as_published) {
+        explore_is_a_part(texts, run, "the published number of states and transitions");
+    }
 }

@@ -8,14 +8,16 @@
 #include "scenarios/cli/summary.h"
 #include "sim/search/frontier.h"
 #include "sim/search/run_space.h"
+#include "sim/search/state_space.h"
 
 #define EXPLORE_DEVIATIONS_MAX RUN_SPACE_LEVEL_MAX
 
 struct explore_options {
-    const struct scenario *scenario;
-    uint32_t deviations; /* at most */
-    bool crash_points;   /* only crashes, and crashes in the recovery from one */
-    bool re_execute;     /* without snapshots */
+    const struct scenario *scenario;           /* its runs; or */
+    const struct state_system *system_or_null; /* the states of a system */
+    uint32_t deviations;                       /* at most; of a system no matter */
+    bool crash_points; /* only crashes, and crashes in the recovery from one */
+    bool re_execute;   /* without snapshots */
     struct shard shard;
     uint32_t jobs;
     uint64_t runs_max; /* stop behind so many in all; 0: no limit */
@@ -63,6 +65,9 @@ MUST_USE enum err explore_run(struct explored *explored, const struct explore_op
 
 /* What was ended early is no certificate that all holds: say so in the judged record. */
 void explore_is_a_part(struct text_pool *texts, struct report_run *run, const char *why);
+
+/* Judge what was counted of a system's states: complete, without a violation, and as published. */
+void explore_judge_states(struct text_pool *texts, struct report_explored *record);
 
 /* The witness of a finding: every one has its own. */
 const struct explore_witness *explore_witness_of(const struct explore_counts *counts,

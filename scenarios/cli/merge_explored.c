@@ -34,7 +34,7 @@ struct merger {
 
 static bool is_same(const struct report_explored *a, const struct report_explored *b)
 {
-    return strcmp(a->run.scenario, b->run.scenario) == 0 &&
+    return a->is_states == b->is_states && strcmp(a->run.scenario, b->run.scenario) == 0 &&
            strcmp(a->run.profile, b->run.profile) == 0 && a->deviations == b->deviations &&
            a->crash_points == b->crash_points;
 }
@@ -153,8 +153,9 @@ static void
 add_traces(struct json_input *input, json_t *object, json_t *evidence, struct group *group)
 {
     char message[EXPLORE_FILE_MESSAGE];
+    const char *key = group->whole.is_states ? "states" : "distinct_traces";
     if (group->whole.run.shard_count == 1) {
-        group->whole.distinct = json_input_number(input, object, "distinct_traces");
+        group->whole.distinct = json_input_number(input, object, key);
         return;
     }
     const char *name = json_input_text(input, evidence, "traces");
@@ -165,7 +166,7 @@ add_traces(struct json_input *input, json_t *object, json_t *evidence, struct gr
         return;
     }
     struct report_explored shard = group->whole;
-    shard.distinct = json_input_number(input, object, "distinct_traces");
+    shard.distinct = json_input_number(input, object, key);
     shard.run.shard_index = (uint32_t)json_input_number(input, evidence, "shard");
     const enum err error =
         traces_file_read(path, traces_what(input->texts, &shard), &group->traces, message);
@@ -206,9 +207,43 @@ add_counts(struct json_input *input, json_t *object, json_t *evidence, struct gr
     group->demand.expected_oracle = json_input_text(input, evidence, "expected_oracle");
 }
 
+/* States of a system: shards have made many of them, and transitions, more than once. */
+static void
+add_states(struct merger *merger, struct json_input *input, json_t *object, json_t *evidence)
+{
+    const struct report_explored names = {
+        .run.scenario = json_input_text(input, object, "scenario"),
+        .run.profile = "none",
+        .is_states = true,
+    };
+    struct group *group = group_of(merger, &names);
+    struct report_explored *whole = &group->whole;
+    if (input->failed || !mark_shard(input,
+                                     group,
+                                     json_input_number(input, evidence, "shard"),
+                                     json_input_number(input, evidence, "shards"))) {
+        return;
+    }
+    const uint64_t elapsed_ms = json_input_number(input, object, "elapsed_ms");
+    whole->run.elapsed_ms = elapsed_ms > whole->run.elapsed_ms ? elapsed_ms : whole->run.elapsed_ms;
+    whole->run.violating += json_input_number(input, object, "violations");
+    whole->is_complete = json_input_bool(input, object, "complete") && whole->is_complete;
+    whole->states_known = json_input_number(input, object, "states_published");
+    whole->transitions_known = json_input_number(input, object, "transitions_published");
+    whole->run.runs = json_input_number(input, object, "transitions");
+    add_traces(input, object, evidence, group);
+    if (whole->run.shard_count > 1) {
+        whole->run.runs = group->traces.tag_sum; /* those that start at each state */
+    }
+}
+
 static void
 add_shard(struct merger *merger, struct json_input *input, json_t *object, json_t *evidence)
 {
+    if (json_object_get(object, "states") != NULL) {
+        add_states(merger, input, object, evidence);
+        return;
+    }
     const struct report_explored names = {
         .run.scenario = json_input_text(input, object, "scenario"),
         .run.profile = json_input_text(input, object, "profile"),
@@ -335,6 +370,16 @@ static enum status check_shards(const struct group *group)
     return STATUS_OK;
 }
 
+static enum status finish_states(struct merger *merger, struct report_explored *whole)
+{
+    whole->run.shard_index = 1;
+    whole->run.shard_count = 1;
+    whole->run.runs_per_s = rate_per_second(whole->run.runs, whole->run.elapsed_ms);
+    explore_judge_states(merger->texts, whole);
+    report_text_explored(stdout, whole);
+    return summary_status(&whole->run);
+}
+
 static enum status finish_group(struct merger *merger, struct group *group)
 {
     static const struct summary_marks no_marks = {0};
@@ -342,6 +387,9 @@ static enum status finish_group(struct merger *merger, struct group *group)
     const enum status status = check_shards(group);
     if (status != STATUS_OK) {
         return status;
+    }
+    if (group->whole.is_states) {
+        return finish_states(merger, &group->whole);
     }
     pick_violations(group);
     group->demand.marks = &no_marks;
