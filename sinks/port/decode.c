@@ -11,15 +11,14 @@
 #define VARINT_BITS   7u
 #define SEEN_BITS_MAX 64u
 
-/* One message being read. */
+/* One message being built. */
 struct decode_frame {
     const struct port_field *fields;
     const struct port_field *fields_end;
     const struct port_field *next; /* behind the last one met: in canonical form they ascend */
     const uint8_t *position;
     const uint8_t *end;
-    uint8_t *value; /* while building */
-    uint64_t seen;  /* while measuring: bit per field */
+    uint8_t *value;
 };
 
 /* --- reading ----------------------------------------------------------------------------------- */
@@ -124,122 +123,160 @@ static inline enum err read_tag(struct decode_frame *frame, const struct port_fi
 
 /* --- validating and measuring ------------------------------------------------------------------ */
 
-/* Note that the field of a tag was met: only lists and texts may come again. */
-static inline enum err
-note_seen(struct decode_frame *frame, const struct port_field *field, struct block_size *size)
+/* One message being measured. Fields go by their index, which is also their bit. */
+struct measure_frame {
+    const struct port_message *message;
+    const uint8_t *position;
+    const uint8_t *end;
+    uint32_t next; /* field behind the last one met: in canonical form they ascend */
+    uint64_t seen; /* bit per field */
+};
+
+static inline struct measure_frame measure_frame_of(const struct port_message *message,
+                                                    struct bytes source)
 {
-    const uint64_t bit = UINT64_C(1) << (field - frame->fields);
-    if (UNLIKELY(field->type == PORT_LIST || field->type == PORT_TEXTS)) {
-        size->structs +=
-            block_aligned(field->type == PORT_LIST ? sizeof(void *) : sizeof(struct bytes));
-    } else if ((frame->seen & bit) != 0) {
-        return ERR_INVALID;
+    CHECK(message->field_count <= SEEN_BITS_MAX);
+    return (struct measure_frame){
+        .message = message, .position = source.data, .end = source.data + source.size};
+}
+
+static inline enum err measure_varint(struct measure_frame *at, uint64_t *value)
+{
+    if (LIKELY(at->position != at->end && *at->position < 0x80)) {
+        *value = *at->position;
+        at->position++;
+        return ERR_OK;
     }
-    frame->seen |= bit;
+    return read_long_varint(&at->position, at->end, value);
+}
+
+/* The content of a field that has one of a stated size. */
+static inline enum err measure_delimited(struct measure_frame *at, struct bytes *content)
+{
+    uint64_t size = 0;
+    const enum err err = measure_varint(at, &size);
+    if (err != ERR_OK) {
+        return err;
+    }
+    if (size > (uint64_t)(at->end - at->position)) {
+        return ERR_TRUNCATED;
+    }
+    *content = (struct bytes){at->position, (size_t)size};
+    at->position += size;
     return ERR_OK;
 }
 
-static inline enum err check_scalar(struct decode_frame *frame, const struct port_field *field)
+/* The index of the field with a number, looked for from the expected one on; the field count if there
+ * is none. */
+static inline uint32_t
+find_index(const struct port_message *message, uint32_t next, uint64_t number)
+{
+    for (uint32_t i = next; i < message->field_count; i++) {
+        if (message->fields[i].number == number) {
+            return i;
+        }
+    }
+    for (uint32_t i = 0; i < next; i++) {
+        if (message->fields[i].number == number) {
+            return i;
+        }
+    }
+    return message->field_count;
+}
+
+static inline enum err measure_scalar(struct measure_frame *at, enum port_type type)
 {
     uint64_t number = 0;
-    const enum err err = read_varint(frame, &number);
+    const enum err err = measure_varint(at, &number);
+    const bool is_word = type == PORT_U32 || type == PORT_ENUM;
     if (err != ERR_OK) {
         return err;
     }
-    const bool is_word = field->type == PORT_U32 || field->type == PORT_ENUM;
-    return (is_word && number > UINT32_MAX) || (field->type == PORT_BOOL && number > 1)
-               ? ERR_INVALID
-               : ERR_OK;
+    return (is_word && number > UINT32_MAX) || (type == PORT_BOOL && number > 1) ? ERR_INVALID
+                                                                                 : ERR_OK;
 }
 
-/* Check the content of a field that is no message, and add its size. */
-static inline enum err
-check_content(struct decode_frame *frame, const struct port_field *field, struct block_size *size)
+/* Check one field. Unknown ones are invalid, as are wrong wire types, and what comes again and must
+ * not. If it is a message, that is what comes next: *inner, and its content. */
+static inline enum err measure_field(struct measure_frame *at,
+                                     struct block_size *size,
+                                     const struct port_message **inner,
+                                     struct bytes *content)
 {
-    struct bytes content = {0};
-    if (field_is_scalar(field)) {
-        return check_scalar(frame, field);
-    }
-    const enum err err = read_delimited(frame, &content);
+    uint64_t tag = 0;
+    enum err err = measure_varint(at, &tag);
     if (err != ERR_OK) {
         return err;
     }
-    size->bytes += content.size;
-    return field->type == PORT_BYTES || bytes_is_utf8(content) ? ERR_OK : ERR_INVALID;
-}
-
-/* Check fields up to the next message, which is given, or the end, where *field is NULL. */
-static inline enum err
-measure_fields(struct decode_frame *frame, const struct port_field **field, struct block_size *size)
-{
-    while (frame->position != frame->end) {
-        const struct port_field *found = NULL;
-        enum err err = read_tag(frame, &found);
-        if (err == ERR_OK) {
-            err = note_seen(frame, found, size);
-        }
-        if (err == ERR_OK && field_is_nested(found)) {
-            *field = found;
-            return ERR_OK;
-        }
-        if (err == ERR_OK) {
-            err = check_content(frame, found, size);
-        }
-        if (err != ERR_OK) {
-            return err;
-        }
+    const uint32_t index = find_index(at->message, at->next, tag >> 3);
+    if (index == at->message->field_count) {
+        return ERR_INVALID;
     }
-    *field = NULL;
-    return ERR_OK;
+    const struct port_field *field = &at->message->fields[index];
+    const enum port_type type = (enum port_type)field->type;
+    const bool is_again = (at->seen >> index & 1) != 0;
+    at->next = index + 1;
+    at->seen |= UINT64_C(1) << index;
+    if ((tag & 7) == PORT_WIRE_VARINT) {
+        return is_again || !field_is_scalar(field) ? ERR_INVALID : measure_scalar(at, type);
+    }
+    if ((tag & 7) != PORT_WIRE_LENGTH || field_is_scalar(field)) {
+        return ERR_INVALID;
+    }
+    if (UNLIKELY(type == PORT_LIST || type == PORT_TEXTS)) {
+        size->structs += block_aligned(type == PORT_LIST ? sizeof(void *) : sizeof(struct bytes));
+    } else if (is_again) {
+        return ERR_INVALID;
+    }
+    if (field_is_nested(field)) {
+        *inner = field->message;
+        return measure_delimited(at, content);
+    }
+    err = measure_delimited(at, content);
+    if (err != ERR_OK) {
+        return err;
+    }
+    size->bytes += content->size;
+    return type == PORT_BYTES || bytes_is_utf8(*content) ? ERR_OK : ERR_INVALID;
 }
 
-/* Within a message whose size is stated, an early end is a contradiction. */
-static enum err err_at(uint32_t depth, enum err err)
-{
-    return depth > 0 && err == ERR_TRUNCATED ? ERR_INVALID : err;
-}
-
-/* The innermost frame and the sums are variables, so that they may stay in registers. */
 static enum err
 measure(const struct port_message *message, struct bytes source, struct block_size *size)
 {
     static const uint8_t nothing[1] = {0};
-    struct decode_frame parents[PORT_NESTING_MAX];
-    uint32_t depth = 0;
+    struct measure_frame frames[PORT_FRAMES_MAX];
+    struct measure_frame *at = frames; /* of the innermost message */
     struct block_size sum = {0};
     if (source.size > UINT32_MAX) {
         return ERR_INVALID;
     }
     source.data = source.size == 0 ? nothing : source.data;
-    struct decode_frame at = frame_of(message, source);
+    *at = measure_frame_of(message, source);
     block_size_add(&sum, message);
     for (;;) {
-        const struct port_field *field = NULL;
-        struct bytes inner = {0};
-        enum err err = measure_fields(&at, &field, &sum);
-        if (err != ERR_OK) {
-            return err_at(depth, err);
-        }
-        if (field == NULL) {
-            if (depth == 0) {
+        const struct port_message *inner = NULL;
+        struct bytes content = {0};
+        if (at->position == at->end) {
+            if (at == frames) {
                 *size = sum;
                 return ERR_OK;
             }
-            depth--;
-            at = parents[depth];
+            at--;
             continue;
         }
-        if (depth == PORT_NESTING_MAX) {
-            return ERR_INVALID;
-        }
-        err = read_delimited(&at, &inner);
+        const enum err err = measure_field(at, &sum, &inner, &content);
         if (err != ERR_OK) {
-            return err_at(depth, err);
+            /* Within a message whose size is stated, an early end is a contradiction. */
+            return at != frames && err == ERR_TRUNCATED ? ERR_INVALID : err;
         }
-        parents[depth] = at;
-        depth++;
-        at = frame_of(field->message, inner);
-        block_size_add(&sum, field->message);
+        if (inner != NULL) {
+            if (at == &frames[PORT_NESTING_MAX]) {
+                return ERR_INVALID;
+            }
+            at++;
+            *at = measure_frame_of(inner, content);
+            block_size_add(&sum, inner);
+        }
     }
 }
 
