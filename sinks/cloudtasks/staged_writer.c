@@ -75,12 +75,12 @@ identify(const struct step *step, const struct sink_record *record, struct ident
 /* Refuse bytes that are no task or that name it. */
 static bool check_payload(const struct step *step, struct bytes payload)
 {
-    size_t view_size = 0;
-    if (port_view_size(&cloudtasks_task_message, payload, &view_size) != ERR_OK) {
+    struct port_view view;
+    if (port_check(&cloudtasks_task_message, payload, &view) != ERR_OK) {
         fail_text(step, SINK_REASON_SERIALIZER, "the serializer gave bytes that are no task");
         return false;
     }
-    if (port_has_field(&cloudtasks_task_message, payload, NAME_FIELD)) {
+    if (port_view_has(&cloudtasks_task_message, &view, NAME_FIELD)) {
         fail_text(step, SINK_REASON_CONFIG, "the serializer named a task; only the sink may");
         return false;
     }

@@ -7,18 +7,17 @@
 
 #include <string.h>
 
-#define NUMBER_MAX    UINT64_C(0x1fffffff)
 #define VARINT_BITS   7u
 #define SEEN_BITS_MAX 64u
 
-/* One message being built. */
+/* One message being read. Fields go by their index, which is also their bit. */
 struct decode_frame {
-    const struct port_field *fields;
-    const struct port_field *fields_end;
-    const struct port_field *next; /* behind the last one met: in canonical form they ascend */
+    const struct port_message *message;
     const uint8_t *position;
     const uint8_t *end;
-    uint8_t *value;
+    uint32_t next;  /* field behind the last one met: in canonical form they ascend */
+    uint64_t seen;  /* while measuring: bit per field */
+    uint8_t *value; /* while building */
 };
 
 /* --- reading ----------------------------------------------------------------------------------- */
@@ -26,11 +25,8 @@ struct decode_frame {
 static inline struct decode_frame frame_of(const struct port_message *message, struct bytes source)
 {
     CHECK(message->field_count <= SEEN_BITS_MAX);
-    return (struct decode_frame){.fields = message->fields,
-                                 .fields_end = message->fields + message->field_count,
-                                 .next = message->fields,
-                                 .position = source.data,
-                                 .end = source.data + source.size};
+    return (struct decode_frame){
+        .message = message, .position = source.data, .end = source.data + source.size};
 }
 
 static enum err read_long_varint(const uint8_t **position, const uint8_t *end, uint64_t *value)
@@ -54,8 +50,7 @@ static enum err read_long_varint(const uint8_t **position, const uint8_t *end, u
     return ERR_INVALID;
 }
 
-/* Most varints are one byte long. The others are read by way of copies, so that a frame may stay in
- * registers. */
+/* Most varints are one byte long. */
 static inline enum err read_varint(struct decode_frame *frame, uint64_t *value)
 {
     if (LIKELY(frame->position != frame->end && *frame->position < 0x80)) {
@@ -63,12 +58,7 @@ static inline enum err read_varint(struct decode_frame *frame, uint64_t *value)
         frame->position++;
         return ERR_OK;
     }
-    const uint8_t *position = frame->position;
-    uint64_t number = 0;
-    const enum err err = read_long_varint(&position, frame->end, &number);
-    frame->position = position;
-    *value = number;
-    return err;
+    return read_long_varint(&frame->position, frame->end, value);
 }
 
 static inline enum err read_delimited(struct decode_frame *frame, struct bytes *value)
@@ -86,97 +76,17 @@ static inline enum err read_delimited(struct decode_frame *frame, struct bytes *
     return ERR_OK;
 }
 
-/* The field with a number, looked for from the expected one on; NULL if there is none. */
-static inline const struct port_field *find_field(const struct decode_frame *frame, uint64_t number)
-{
-    for (const struct port_field *field = frame->next; field != frame->fields_end; field++) {
-        if (field->number == number) {
-            return field;
-        }
-    }
-    for (const struct port_field *field = frame->fields; field != frame->next; field++) {
-        if (field->number == number) {
-            return field;
-        }
-    }
-    return NULL;
-}
-
-/* Unknown fields are invalid, as are wrong wire types. */
-static inline enum err read_tag(struct decode_frame *frame, const struct port_field **field)
-{
-    uint64_t tag = 0;
-    const enum err err = read_varint(frame, &tag);
-    if (err != ERR_OK) {
-        return err;
-    }
-    if (tag >> 3 > NUMBER_MAX) {
-        return ERR_INVALID;
-    }
-    *field = find_field(frame, tag >> 3);
-    if (*field == NULL) {
-        return ERR_INVALID;
-    }
-    frame->next = *field + 1;
-    return (tag & 7) == field_wire(*field) ? ERR_OK : ERR_INVALID;
-}
-
-/* --- validating and measuring ------------------------------------------------------------------ */
-
-/* One message being measured. Fields go by their index, which is also their bit. */
-struct measure_frame {
-    const struct port_message *message;
-    const uint8_t *position;
-    const uint8_t *end;
-    uint32_t next; /* field behind the last one met: in canonical form they ascend */
-    uint64_t seen; /* bit per field */
-};
-
-static inline struct measure_frame measure_frame_of(const struct port_message *message,
-                                                    struct bytes source)
-{
-    CHECK(message->field_count <= SEEN_BITS_MAX);
-    return (struct measure_frame){
-        .message = message, .position = source.data, .end = source.data + source.size};
-}
-
-static inline enum err measure_varint(struct measure_frame *at, uint64_t *value)
-{
-    if (LIKELY(at->position != at->end && *at->position < 0x80)) {
-        *value = *at->position;
-        at->position++;
-        return ERR_OK;
-    }
-    return read_long_varint(&at->position, at->end, value);
-}
-
-/* The content of a field that has one of a stated size. */
-static inline enum err measure_delimited(struct measure_frame *at, struct bytes *content)
-{
-    uint64_t size = 0;
-    const enum err err = measure_varint(at, &size);
-    if (err != ERR_OK) {
-        return err;
-    }
-    if (size > (uint64_t)(at->end - at->position)) {
-        return ERR_TRUNCATED;
-    }
-    *content = (struct bytes){at->position, (size_t)size};
-    at->position += size;
-    return ERR_OK;
-}
-
 /* The index of the field with a number, looked for from the expected one on; the field count if there
  * is none. */
-static inline uint32_t
-find_index(const struct port_message *message, uint32_t next, uint64_t number)
+static inline uint32_t find_field(const struct decode_frame *frame, uint64_t number)
 {
-    for (uint32_t i = next; i < message->field_count; i++) {
+    const struct port_message *message = frame->message;
+    for (uint32_t i = frame->next; i < message->field_count; i++) {
         if (message->fields[i].number == number) {
             return i;
         }
     }
-    for (uint32_t i = 0; i < next; i++) {
+    for (uint32_t i = 0; i < frame->next; i++) {
         if (message->fields[i].number == number) {
             return i;
         }
@@ -184,10 +94,12 @@ find_index(const struct port_message *message, uint32_t next, uint64_t number)
     return message->field_count;
 }
 
-static inline enum err measure_scalar(struct measure_frame *at, enum port_type type)
+/* --- validating and measuring ------------------------------------------------------------------ */
+
+static inline enum err measure_scalar(struct decode_frame *frame, enum port_type type)
 {
     uint64_t number = 0;
-    const enum err err = measure_varint(at, &number);
+    const enum err err = read_varint(frame, &number);
     const bool is_word = type == PORT_U32 || type == PORT_ENUM;
     if (err != ERR_OK) {
         return err;
@@ -196,62 +108,72 @@ static inline enum err measure_scalar(struct measure_frame *at, enum port_type t
                                                                                  : ERR_OK;
 }
 
-/* Check one field. Unknown ones are invalid, as are wrong wire types, and what comes again and must
- * not. If it is a message, that is what comes next: *inner, and its content. */
-static inline enum err measure_field(struct measure_frame *at,
-                                     struct block_size *size,
-                                     const struct port_message **inner,
-                                     struct bytes *content)
+/* The content of a field that is no scalar. Only lists and texts may come again. */
+static inline enum err measure_content(struct decode_frame *frame,
+                                       const struct port_field *field,
+                                       bool is_again,
+                                       struct block_size *size,
+                                       struct bytes *content)
 {
-    uint64_t tag = 0;
-    enum err err = measure_varint(at, &tag);
-    if (err != ERR_OK) {
-        return err;
-    }
-    const uint32_t index = find_index(at->message, at->next, tag >> 3);
-    if (index == at->message->field_count) {
-        return ERR_INVALID;
-    }
-    const struct port_field *field = &at->message->fields[index];
     const enum port_type type = (enum port_type)field->type;
-    const bool is_again = (at->seen >> index & 1) != 0;
-    at->next = index + 1;
-    at->seen |= UINT64_C(1) << index;
-    if ((tag & 7) == PORT_WIRE_VARINT) {
-        return is_again || !field_is_scalar(field) ? ERR_INVALID : measure_scalar(at, type);
-    }
-    if ((tag & 7) != PORT_WIRE_LENGTH || field_is_scalar(field)) {
-        return ERR_INVALID;
-    }
     if (UNLIKELY(type == PORT_LIST || type == PORT_TEXTS)) {
         size->structs += block_aligned(type == PORT_LIST ? sizeof(void *) : sizeof(struct bytes));
     } else if (is_again) {
         return ERR_INVALID;
     }
-    if (field_is_nested(field)) {
-        *inner = field->message;
-        return measure_delimited(at, content);
-    }
-    err = measure_delimited(at, content);
-    if (err != ERR_OK) {
+    const enum err err = read_delimited(frame, content);
+    if (err != ERR_OK || field_is_nested(field)) {
         return err;
     }
     size->bytes += content->size;
     return type == PORT_BYTES || bytes_is_utf8(*content) ? ERR_OK : ERR_INVALID;
 }
 
-static enum err
-measure(const struct port_message *message, struct bytes source, struct block_size *size)
+/* Check one field. Unknown ones are invalid, as are wrong wire types, and what comes again and must
+ * not. A message is what comes next: *inner and its content. */
+static inline enum err measure_field(struct decode_frame *frame,
+                                     struct block_size *size,
+                                     const struct port_message **inner,
+                                     struct bytes *content)
+{
+    uint64_t tag = 0;
+    const enum err err = read_varint(frame, &tag);
+    if (err != ERR_OK) {
+        return err;
+    }
+    const uint32_t index = find_field(frame, tag >> 3);
+    if (index == frame->message->field_count) {
+        return ERR_INVALID;
+    }
+    const struct port_field *field = &frame->message->fields[index];
+    const bool is_again = (frame->seen >> index & 1) != 0;
+    frame->next = index + 1;
+    frame->seen |= UINT64_C(1) << index;
+    if ((tag & 7) != field_wire(field)) {
+        return ERR_INVALID;
+    }
+    if (field_is_scalar(field)) {
+        return is_again ? ERR_INVALID : measure_scalar(frame, (enum port_type)field->type);
+    }
+    *inner = field_is_nested(field) ? field->message : NULL;
+    return measure_content(frame, field, is_again, size, content);
+}
+
+/* What was met at the top level goes to *seen. */
+static enum err measure(const struct port_message *message,
+                        struct bytes source,
+                        struct block_size *size,
+                        uint64_t *seen)
 {
     static const uint8_t nothing[1] = {0};
-    struct measure_frame frames[PORT_FRAMES_MAX];
-    struct measure_frame *at = frames; /* of the innermost message */
+    struct decode_frame frames[PORT_FRAMES_MAX];
+    struct decode_frame *at = frames; /* of the innermost message */
     struct block_size sum = {0};
     if (source.size > UINT32_MAX) {
         return ERR_INVALID;
     }
     source.data = source.size == 0 ? nothing : source.data;
-    *at = measure_frame_of(message, source);
+    *at = frame_of(message, source);
     block_size_add(&sum, message);
     for (;;) {
         const struct port_message *inner = NULL;
@@ -259,6 +181,7 @@ measure(const struct port_message *message, struct bytes source, struct block_si
         if (at->position == at->end) {
             if (at == frames) {
                 *size = sum;
+                *seen = at->seen;
                 return ERR_OK;
             }
             at--;
@@ -274,7 +197,7 @@ measure(const struct port_message *message, struct bytes source, struct block_si
                 return ERR_INVALID;
             }
             at++;
-            *at = measure_frame_of(inner, content);
+            *at = frame_of(inner, content);
             block_size_add(&sum, inner);
         }
     }
@@ -282,21 +205,21 @@ measure(const struct port_message *message, struct bytes source, struct block_si
 
 /* --- building ---------------------------------------------------------------------------------- */
 
-/* The next tag of a message that has been validated. */
-static inline const struct port_field *next_field(struct decode_frame *frame)
-{
-    const struct port_field *field = NULL;
-    const enum err err = read_tag(frame, &field);
-    CHECK(err == ERR_OK);
-    return field;
-}
-
-static inline uint64_t next_scalar(struct decode_frame *frame)
+static inline uint64_t next_varint(struct decode_frame *frame)
 {
     uint64_t number = 0;
     const enum err err = read_varint(frame, &number);
     CHECK(err == ERR_OK);
     return number;
+}
+
+/* The next field of a message that has been validated. */
+static inline const struct port_field *next_field(struct decode_frame *frame)
+{
+    const uint32_t index = find_field(frame, next_varint(frame) >> 3);
+    CHECK(index < frame->message->field_count);
+    frame->next = index + 1;
+    return &frame->message->fields[index];
 }
 
 static inline struct bytes next_delimited(struct decode_frame *frame)
@@ -315,7 +238,7 @@ static uint32_t count_occurrences(const struct decode_frame *frame, const struct
     while (scan.position < scan.end) {
         const struct port_field *field = next_field(&scan);
         if (field_is_scalar(field)) {
-            (void)next_scalar(&scan);
+            (void)next_varint(&scan);
         } else {
             (void)next_delimited(&scan);
         }
@@ -399,65 +322,39 @@ static inline void build_bytes(struct building *building,
     }
 }
 
-/* Build fields up to the next message, which is returned, or the end: NULL. */
-static const struct port_field *build_fields(struct building *building, struct decode_frame *frame)
-{
-    while (frame->position != frame->end) {
-        const struct port_field *field = next_field(frame);
-        if (field_is_nested(field)) {
-            return field;
-        }
-        if (field_is_scalar(field)) {
-            field_set_scalar(field, frame->value, next_scalar(frame));
-        } else {
-            build_bytes(building, frame, field, next_delimited(frame));
-        }
-    }
-    return NULL;
-}
-
 /* Build what has been validated and measured. */
 static void
 build(struct building *building, const struct port_message *message, struct bytes source)
 {
     static const uint8_t nothing[1] = {0};
     struct decode_frame frames[PORT_FRAMES_MAX];
-    uint32_t depth = 0;
+    struct decode_frame *at = frames; /* of the innermost message */
     source.data = source.size == 0 ? nothing : source.data;
-    frames[0] = frame_of(message, source);
-    frames[0].value = begin_value(building, message);
+    *at = frame_of(message, source);
+    at->value = begin_value(building, message);
     for (;;) {
-        struct decode_frame *frame = &frames[depth];
-        const struct port_field *field = build_fields(building, frame);
-        if (field == NULL) {
-            if (depth == 0) {
+        if (at->position == at->end) {
+            if (at == frames) {
                 return;
             }
-            depth--;
+            at--;
             continue;
         }
-        CHECK(depth < PORT_NESTING_MAX);
-        frame[1] = frame_of(field->message, next_delimited(frame));
-        frame[1].value = build_message(building, frame, field);
-        depth++;
+        const struct port_field *field = next_field(at);
+        if (field_is_scalar(field)) {
+            field_set_scalar(field, at->value, next_varint(at));
+        } else if (!field_is_nested(field)) {
+            build_bytes(building, at, field, next_delimited(at));
+        } else {
+            CHECK(at < &frames[PORT_NESTING_MAX]);
+            at[1] = frame_of(field->message, next_delimited(at));
+            at[1].value = build_message(building, at, field);
+            at++;
+        }
     }
 }
 
 /* --- the interface ----------------------------------------------------------------------------- */
-
-bool port_has_field(const struct port_message *message, struct bytes source, uint32_t number)
-{
-    if (source.size == 0) {
-        return false;
-    }
-    const struct decode_frame frame = frame_of(message, source);
-    for (uint16_t i = 0; i < message->field_count; i++) {
-        if (message->fields[i].number == number) {
-            return count_occurrences(&frame, &message->fields[i]) > 0;
-        }
-    }
-    return false;
-}
 
 enum err port_decode(const struct port_message *message,
                      struct bytes source,
@@ -466,7 +363,8 @@ enum err port_decode(const struct port_message *message,
                      size_t *block_size)
 {
     struct block_size measured;
-    const enum err err = measure(message, source, &measured);
+    uint64_t seen = 0;
+    const enum err err = measure(message, source, &measured, &seen);
     if (err != ERR_OK) {
         return err;
     }
@@ -482,14 +380,37 @@ enum err port_decode(const struct port_message *message,
     return ERR_OK;
 }
 
-enum err port_view_size(const struct port_message *message, struct bytes source, size_t *block_size)
+enum err port_check(const struct port_message *message, struct bytes source, struct port_view *view)
 {
     struct block_size measured;
-    const enum err err = measure(message, source, &measured);
+    uint64_t seen = 0;
+    const enum err err = measure(message, source, &measured, &seen);
     if (err == ERR_OK) {
-        *block_size = measured.structs;
+        *view = (struct port_view){.block_size = measured.structs, .fields = seen};
     }
     return err;
+}
+
+enum err port_view_size(const struct port_message *message, struct bytes source, size_t *block_size)
+{
+    struct port_view view;
+    const enum err err = port_check(message, source, &view);
+    if (err == ERR_OK) {
+        *block_size = view.block_size;
+    }
+    return err;
+}
+
+bool port_view_has(const struct port_message *message,
+                   const struct port_view *view,
+                   uint32_t number)
+{
+    for (uint32_t i = 0; i < message->field_count; i++) {
+        if (message->fields[i].number == number) {
+            return (view->fields >> i & 1) != 0;
+        }
+    }
+    return false;
 }
 
 void *port_view_into(const struct port_message *message,

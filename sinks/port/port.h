@@ -81,10 +81,19 @@ MUST_USE enum err port_decode(const struct port_message *message,
                               void **value,
                               size_t *block_size);
 
+/* What a check of bytes found: the block that a view of them takes, and which fields they carry at
+ * their top level. */
+struct port_view {
+    size_t block_size;
+    uint64_t fields; /* private: bit per field of the table */
+};
+
 /* Decode like port_decode, but let bytes and texts point into source, which must then outlive the
- * message: the block holds only structs and arrays. port_view_size validates all and measures
- * (ERR_OK, ERR_INVALID, ERR_TRUNCATED); port_view_into builds from a source that was validated, in a
- * block aligned for any type, and returns the struct, which is the block's first. */
+ * message: the block holds only structs and arrays. port_check and port_view_size validate all and
+ * measure (ERR_OK, ERR_INVALID, ERR_TRUNCATED); port_view_into builds from a source that was
+ * validated, in a block aligned for any type, and returns the struct, which is the block's first. */
+MUST_USE enum err
+port_check(const struct port_message *message, struct bytes source, struct port_view *view);
 MUST_USE enum err
 port_view_size(const struct port_message *message, struct bytes source, size_t *block_size);
 void *port_view_into(const struct port_message *message,
@@ -92,8 +101,10 @@ void *port_view_into(const struct port_message *message,
                      void *block,
                      size_t block_size);
 
-/* Whether bytes that were validated carry the field with this number at their top level. */
-bool port_has_field(const struct port_message *message, struct bytes source, uint32_t number);
+/* Whether the bytes carry the field with this number at their top level. */
+bool port_view_has(const struct port_message *message,
+                   const struct port_view *view,
+                   uint32_t number);
 
 /* Deep copy into one block. Measure first; the block must be aligned for any type. */
 size_t port_clone_size(const struct port_message *message, const void *value);

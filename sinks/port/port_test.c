@@ -134,9 +134,14 @@ static void a_view_points_into_its_source(void **state)
     assert_ptr_equal(view, block);
     assert_true(port_equal(&every_message, view, &full));
     assert_true(view->text.data >= data && view->text.data < data + sizeof(data));
-    assert_true(port_has_field(&every_message, bytes, 7));
-    assert_false(port_has_field(&every_message, (struct bytes){0}, 7));
-    assert_false(port_has_field(&every_message, bytes, 77));
+    struct port_view found;
+    assert_int_equal(port_check(&every_message, bytes, &found), ERR_OK);
+    assert_int_equal(found.block_size, size);
+    assert_true(port_view_has(&every_message, &found, 7));
+    assert_true(port_view_has(&every_message, &found, 200));
+    assert_false(port_view_has(&every_message, &found, 77));
+    assert_int_equal(port_check(&every_message, (struct bytes){0}, &found), ERR_OK);
+    assert_false(port_view_has(&every_message, &found, 7));
     assert_int_equal(port_view_size(&every_message, BYTES_LITERAL("\x07"), &size), ERR_INVALID);
 }
 
