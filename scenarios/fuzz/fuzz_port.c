@@ -1,6 +1,7 @@
 /* Any bytes are a message or an error, for each message of each service: what was decoded is equal to
  * what its canonical bytes decode to, to its view and to its clone, and its canonical bytes stay the
- * same. The first byte picks the message. */
+ * same; its texts, and those of its view, are well-formed UTF-8, as the port promises. The first byte
+ * picks the message. */
 #include "scenarios/fuzz/target.h"
 #include "scenarios/wiring/catalogue.h"
 
@@ -73,13 +74,77 @@ static void check_again(const struct port_message *message, const void *value)
     free(canonical_again);
 }
 
+/* Messages whose texts are still to be looked at. */
+struct visits {
+    struct visit {
+        const struct port_message *message;
+        const uint8_t *value;
+    } * items;
+    size_t count;
+    size_t capacity;
+};
+
+static void
+visit_later(struct visits *visits, const struct port_message *message, const void *value)
+{
+    if (visits->count == visits->capacity) {
+        visits->capacity = visits->capacity * 2 + 16;
+        visits->items = realloc(visits->items, visits->capacity * sizeof *visits->items);
+        CHECK(visits->items != NULL);
+    }
+    visits->items[visits->count++] = (struct visit){message, value};
+}
+
+static void
+check_field_texts(struct visits *visits, const struct port_field *field, const uint8_t *value)
+{
+    struct bytes text = {0};
+    struct port_texts texts = {0};
+    struct port_list list = {0};
+    const void *inner = NULL;
+    if (field->type == PORT_TEXT) {
+        memcpy(&text, value + field->offset, sizeof text);
+        CHECK(bytes_is_utf8(text));
+    } else if (field->type == PORT_TEXTS) {
+        memcpy(&texts, value + field->offset, sizeof texts);
+        for (uint32_t i = 0; i < texts.count; i++) {
+            CHECK(bytes_is_utf8(texts.items[i]));
+        }
+    } else if (field->type == PORT_LIST) {
+        memcpy(&list, value + field->offset, sizeof list);
+        for (uint32_t i = 0; i < list.count; i++) {
+            visit_later(visits, field->message, list.items[i]);
+        }
+    } else if (field->type == PORT_MESSAGE) {
+        memcpy(&inner, value + field->offset, sizeof inner);
+        if (inner != NULL) {
+            visit_later(visits, field->message, inner);
+        }
+    }
+}
+
+static void check_texts(const struct port_message *message, const void *value)
+{
+    struct visits visits = {0};
+    visit_later(&visits, message, value);
+    while (visits.count > 0) {
+        const struct visit visit = visits.items[--visits.count];
+        for (uint16_t i = 0; i < visit.message->field_count; i++) {
+            check_field_texts(&visits, &visit.message->fields[i], visit.value);
+        }
+    }
+    free(visits.items);
+}
+
 static void check_view(const struct port_message *message,
                        struct bytes source,
                        size_t view_size,
                        const void *value)
 {
     void *block = take(view_size);
-    check_same(message, value, port_view_into(message, source, block, view_size));
+    const void *view = port_view_into(message, source, block, view_size);
+    check_same(message, value, view);
+    check_texts(message, view);
     free(block);
 }
 
@@ -107,6 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const enum err err = port_decode(message, source, &allocator, &value, &block_size);
     CHECK(port_view_size(message, source, &view_size) == err);
     if (err == ERR_OK) {
+        check_texts(message, value);
         check_again(message, value);
         check_view(message, source, view_size, value);
         check_clone(message, value);

@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECES_MAX 7u
+#define PIECES_MAX  7u
+#define LARGE_FROM  0xff00u
+#define LARGE_LEAST 0x10000u
 
 #define QUEUE "projects/p/locations/l/queues/q"
 
@@ -66,19 +68,28 @@ static void *take(size_t size)
     return memory;
 }
 
-/* The next bytes of the script, as a copy of exactly their size. */
+/* The next bytes of the script, as a copy of exactly their size. A size from LARGE_FROM on stands for a
+ * few bytes of the script with a filling behind them: more than an input would hold. */
 static struct bytes read_bytes(struct life *life, uint8_t **block)
 {
     size_t size = byte_reader_u8(&life->script);
     size += (size_t)byte_reader_u8(&life->script) << 8;
+    size_t whole = 0;
+    if (size >= LARGE_FROM) {
+        size -= LARGE_FROM;
+        whole = LARGE_LEAST + byte_reader_u8(&life->script);
+        whole += (size_t)byte_reader_u8(&life->script) << 8;
+    }
     const size_t left = byte_reader_left(&life->script);
     size = size < left ? size : left;
-    *block = take(size);
+    whole = whole > size ? whole : size;
+    *block = take(whole);
     const struct bytes source = byte_reader_bytes(&life->script, size);
+    memset(*block, 'x', whole);
     if (source.size > 0) {
         memcpy(*block, source.data, source.size);
     }
-    return (struct bytes){*block, source.size};
+    return (struct bytes){*block, whole};
 }
 
 /* --- the user's code --------------------------------------------------------------------------- */

@@ -147,6 +147,37 @@ static void take_timer(struct half_host *host, const struct sink_effect *effect)
     host->timer_at = nanos_add(host->now.monotonic, effect->u.timer.max);
 }
 
+static bool forget_routed(struct half_host *host, uint64_t token)
+{
+    for (uint32_t i = 0; i < host->routed_count; i++) {
+        if (host->routed[i] == token) {
+            host->routed[i] = host->routed[--host->routed_count];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A policy judges each record once, or fails as a whole, and has stored all that it was given when it
+ * says that it has flushed. */
+static void take_verdict(struct half_host *host, const struct sink_effect *effect)
+{
+    CHECK(host->is_policy);
+    CHECK(host->opened);
+    if (effect->kind == SINK_EFFECT_POLICY_DROPPED) {
+        CHECK(forget_routed(host, effect->u.token));
+    } else if (effect->kind == SINK_EFFECT_POLICY_FAILED) {
+        CHECK(effect->u.failed.reason > SINK_REASON_NONE);
+        CHECK(effect->u.failed.reason < SINK_REASON_COUNT);
+        CHECK(effect->u.failed.token == 0 || forget_routed(host, effect->u.failed.token));
+    } else {
+        CHECK(host->flushing);
+        CHECK(host->call_count == 0);
+        CHECK(host->routed_count == 0);
+        host->flushing = false;
+    }
+}
+
 static void take_effect(struct half_host *host, const struct sink_effect *effect)
 {
     CHECK(!host->closed);
@@ -209,10 +240,12 @@ static void take_effect(struct half_host *host, const struct sink_effect *effect
         return;
     case SINK_EFFECT_TAP:
         return;
-    case SINK_EFFECT_NONE:
     case SINK_EFFECT_POLICY_DROPPED:
     case SINK_EFFECT_POLICY_FAILED:
     case SINK_EFFECT_POLICY_FLUSHED:
+        take_verdict(host, effect);
+        return;
+    case SINK_EFFECT_NONE:
     case SINK_EFFECT_STATE_PIECE:
     case SINK_EFFECT_SETTLE:
     case SINK_EFFECT_KIND_COUNT:

@@ -22,6 +22,7 @@ struct call {
 /* All fields are read by whoever drives the half; private ones are marked. */
 struct half_host {
     const struct sink_half *half; /* set before init */
+    bool is_policy;               /* set before init: it judges records, and may flush */
     uint64_t allocation_fails_at; /* set before init: the n-th; 0 none */
     struct allocator allocator;
     struct sink_env env; /* of the half */
@@ -33,7 +34,7 @@ struct half_host {
     bool closed;
     bool busy;
     bool timer_set;
-    bool flushing; /* the policy, for a barrier */
+    bool flushing; /* the policy is to flush; where the half is one, it was asked to */
     bool committing;
     uint32_t reason; /* of the failure: enum sink_reason */
     nanos timer_at;
@@ -44,7 +45,7 @@ struct half_host {
     uint64_t last_token;
     uint64_t barrier; /* the open one; 0 none */
     uint64_t last_barrier;
-    uint64_t routed[HALF_ROUTED_MAX]; /* records with the failure policy */
+    uint64_t routed[HALF_ROUTED_MAX]; /* records with the failure policy, not judged yet */
     uint32_t routed_count;
     uint32_t commit_count;                      /* requests of the running commit */
     uint32_t signalled;                         /* private: bit per request of the running commit */

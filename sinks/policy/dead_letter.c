@@ -6,8 +6,8 @@
  *                                FLUSHING
  * FLUSHING       !     FLUSHING  !           OPEN, FLUSHING    retry, FAILED   send    CLOSED
  *                                            or FAILED         at the bound
- * FAILED         -     -         -           -                 -               -       CLOSED
- * CLOSING        -     -         -           -                 -               cancel  -
+ * FAILED         -     -         -           FAILED            -               -       CLOSED
+ * CLOSING        -     -         -           CLOSING           -               cancel  -
  * CLOSED         -     -         -           -                 -               -       -
  *
  * "!" is a host's broken contract and a CHECK. A record is answered with POLICY_DROPPED when its
@@ -165,6 +165,15 @@ static void send_ready(const struct step *step)
            open_letters(policy) < LETTERS_MAX && effects_has_space(step->effects) &&
            effects_has_room(step->effects)) {
         send_letter(step, LIST_ITEM(list_pop_front(&policy->ready), struct letter, link));
+    }
+}
+
+/* Who has failed or closes still hears answers: what is answered is not to be cancelled any more. */
+static void forget_answered(struct dead_letter *policy, uint64_t number)
+{
+    struct request *request = requests_take(&policy->requests, number);
+    if (request != NULL) {
+        release(policy, LIST_ITEM(request, struct letter, request));
     }
 }
 
@@ -331,6 +340,9 @@ static void step_dead_letter(void *state,
         return;
     }
     if (policy->state >= STATE_FAILED) {
+        if (event->kind == SINK_EVENT_ANSWER) {
+            forget_answered(policy, event->u.answer.request);
+        }
         return;
     }
     handle(&step, event);

@@ -146,6 +146,26 @@ static void a_letter_that_cannot_be_stored_fails_the_job(void **state)
     host_fini(&host);
 }
 
+/* Goal: who has failed cancels what is open when it closes, and nothing else. */
+static void an_answer_after_a_failure_is_not_cancelled(void **state)
+{
+    (void)state;
+    struct host host;
+    begin(&host, &policy_dead_letter_half);
+    hand(&host, 1, "a");
+    hand(&host, 2, "b");
+    hand(&host, 3, "c");
+    host_answer_code(&host, 0, PORT_INVALID_ARGUMENT);
+    assert_int_equal(host_count(&host, SINK_EFFECT_POLICY_FAILED), 1);
+    host_answer_ok(&host, 1, NULL);
+    host_answer_code(&host, 2, PORT_UNAVAILABLE);
+    assert_int_equal(host.effects.count, 0);
+    host_simple(&host, SINK_EVENT_CLOSE);
+    assert_true(host.closed);
+    assert_int_equal(host.cancel_count, 0);
+    host_fini(&host);
+}
+
 static void a_flush_has_a_bound(void **state)
 {
     (void)state;
@@ -276,6 +296,7 @@ TEST_MAIN(policy,
           TEST(a_dead_letter_says_what_the_record_was),
           TEST(flushed_comes_only_when_every_letter_is_stored),
           TEST(a_letter_that_cannot_be_stored_fails_the_job),
+          TEST(an_answer_after_a_failure_is_not_cancelled),
           TEST(a_flush_has_a_bound),
           TEST(a_full_window_holds_the_verdict_back),
           TEST(a_letter_without_room_waits),
