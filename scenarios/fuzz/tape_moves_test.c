@@ -222,6 +222,12 @@ static void nothing_comes_of_nothing(void **state)
     }
     tape_moves_any(&work.moves);
     assert_int_equal(work.tape.count, 0);
+    start(&work, 1);
+    work.tape.count = 0;
+    for (size_t i = 1; i < ARRAY_COUNT(all); i++) {
+        assert_int_equal(all[i](&work.moves), all[i] == tape_moves_swap);
+        work.tape.count = 0;
+    }
 }
 
 /* Goal: any moves, one after the other, leave a tape sound and within its capacity. */
