@@ -72,6 +72,10 @@ static const char *take_line(struct text_pool *texts,
         mutant->test_or_null = value;
     } else if (strcmp(key, "target") == 0) {
         mutant->target = value;
+    } else if (strcmp(key, "museum") == 0) {
+        mutant->museum_or_null = value;
+    } else if (strcmp(key, "source") == 0) {
+        mutant->source_or_null = value;
     } else if (strcmp(key, "seeds") == 0) {
         const bool is_good = number_parse(value, &mutant->seeds) == ERR_OK && mutant->seeds >= 1 &&
                              mutant->seeds <= SEEDS_MAX;
@@ -93,6 +97,59 @@ reject(const struct mutant *mutant, const char *what, char message[MUTANT_MESSAG
 static bool is_empty(const char *text_or_null)
 {
     return text_or_null == NULL || text_or_null[0] == '\0';
+}
+
+/* As in AMB-01. */
+static bool is_museum_id(struct bytes word)
+{
+    if (word.size != 6 || word.data[3] != '-') {
+        return false;
+    }
+    for (size_t i = 0; i < word.size; i++) {
+        const uint8_t first = i < 3 ? 'A' : '0';
+        const uint8_t last = i < 3 ? 'Z' : '9';
+        if (i != 3 && (word.data[i] < first || word.data[i] > last)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_address(struct bytes word)
+{
+    const struct bytes scheme = BYTES_LITERAL("https://");
+    return word.size > scheme.size && memcmp(word.data, scheme.data, scheme.size) == 0;
+}
+
+/* At least one word, and all of them good. */
+static bool all_words_are(const char *text_or_null, bool (*is_good)(struct bytes word))
+{
+    const char *at = text_or_null == NULL ? "" : text_or_null;
+    size_t count = 0;
+    for (size_t size = strcspn(at, " "); size > 0; size = strcspn(at, " ")) {
+        if (!is_good((struct bytes){(const uint8_t *)at, size})) {
+            return false;
+        }
+        count++;
+        at += size + strspn(at + size, " ");
+    }
+    return count > 0;
+}
+
+/* What retells a public bug says which, and where it is told. */
+static enum err check_museum(const struct mutant *mutant, char message[MUTANT_MESSAGE_SIZE])
+{
+    if (mutant->museum_or_null == NULL && mutant->source_or_null == NULL) {
+        return ERR_OK;
+    }
+    if (!all_words_are(mutant->museum_or_null, is_museum_id)) {
+        return reject(mutant, "museum: allowed: ids as in AMB-01, separated by spaces", message);
+    }
+    if (!all_words_are(mutant->source_or_null, is_address)) {
+        return reject(
+            mutant, "source: allowed: addresses https://..., separated by spaces", message);
+    }
+    return ERR_OK;
 }
 
 /* A unit test stands in the place of scenario and oracle. */
@@ -136,6 +193,9 @@ enum err mutant_parse(struct text_pool *texts,
     }
     if (is_empty(mutant->mechanism)) {
         return reject(mutant, "its first lines lack \"# mechanism: ...\"", message);
+    }
+    if (check_museum(mutant, message) != ERR_OK) {
+        return ERR_INVALID;
     }
     if (mutant->test_or_null != NULL) {
         return take_test(texts, alsos->count, mutant, message);

@@ -7,6 +7,8 @@
  *              as often as wanted
  *   test       or, in the place of these three, the unit test that must fail: sim/oracle_excuse
  *   target     the part it is planted in; default: the folder
+ *   museum     ids of public bugs that it retells, as in AMB-01 (docs/bug-museum.md)
+ *   source     and the public addresses where these are told
  */
 #ifndef SCENARIOS_CLI_MUTANTS_H
 #define SCENARIOS_CLI_MUTANTS_H
@@ -34,7 +36,9 @@ struct mutant {
     const char *scenario; /* empty if there is a test */
     const char *oracle;   /* "test:<path>" if there is a test */
     const char *test_or_null;
-    uint64_t seeds; /* budget */
+    const char *museum_or_null; /* ids, separated by spaces */
+    const char *source_or_null; /* addresses, separated by spaces */
+    uint64_t seeds;             /* budget */
     bool is_canary;
 };
 

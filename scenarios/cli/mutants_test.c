@@ -52,6 +52,21 @@ static void a_unit_test_takes_the_place_of_scenario_and_oracle(void **state)
     text_pool_fini(&texts);
 }
 
+static void a_header_says_which_public_bug_it_retells(void **state)
+{
+    (void)state;
+    struct text_pool texts = {0};
+    struct mutant mutant = {.path = "p", .target = "museum"};
+    char message[MUTANT_MESSAGE_SIZE];
+    const struct bytes patch = BYTES_LITERAL("# museum: AMB-01  LIV-03\n"
+                                             "# source: https://a.example/1 https://b.example/2\n"
+                                             "# mechanism: m\n# scenario: s\n# oracle: o\n");
+    assert_int_equal(mutant_parse(&texts, patch, &mutant, message), ERR_OK);
+    assert_string_equal(mutant.museum_or_null, "AMB-01  LIV-03");
+    assert_string_equal(mutant.source_or_null, "https://a.example/1 https://b.example/2");
+    text_pool_fini(&texts);
+}
+
 static void what_a_header_lacks_is_named(void **state)
 {
     (void)state;
@@ -68,6 +83,14 @@ static void what_a_header_lacks_is_named(void **state)
         {"# mechanism: m\n# test: no_path\n", "test: "},
         {"# mechanism: m\n# test:\n", "test: "},
         {"# test: t/t\n", "mechanism"},
+        {"# mechanism: m\n# museum: AMB-01\n# scenario: s\n# oracle: o\n", "source: "},
+        {"# mechanism: m\n# source: https://a.example/\n# test: t/t\n", "museum: "},
+        {"# mechanism: m\n# museum: amb-01\n# source: https://a.example/\n", "museum: "},
+        {"# mechanism: m\n# museum: AMB-1\n# source: https://a.example/\n", "museum: "},
+        {"# mechanism: m\n# museum: AMB-01, X\n# source: https://a.example/\n", "museum: "},
+        {"# mechanism: m\n# museum:\n# source: https://a.example/\n", "museum: "},
+        {"# mechanism: m\n# museum: AMB-01\n# source: a.example\n", "source: "},
+        {"# mechanism: m\n# museum: AMB-01\n# source: https://\n", "source: "},
         {"# seeds: many\n", "seeds"},
         {"# seeds: 0\n", "seeds"},
         {"# also: only_a_scenario\n", "also"},
@@ -90,4 +113,5 @@ static void what_a_header_lacks_is_named(void **state)
 TEST_MAIN(mutants,
           TEST(a_header_is_read),
           TEST(a_unit_test_takes_the_place_of_scenario_and_oracle),
+          TEST(a_header_says_which_public_bug_it_retells),
           TEST(what_a_header_lacks_is_named))

@@ -252,7 +252,7 @@ static void table_windows_follow_the_options(void **state)
     assert_int_equal(windows.residence, 8 * SECONDS(30));
     assert_int_equal(windows.concurrency_max, 2);
     assert_int_equal(windows.retry[0].attempts_max, 8);
-    assert_true(windows.expiry_fails);
+    assert_false(windows.expiry_fails); /* a scenario says where an expiry may end the job */
     give_back(&wired);
 }
 
