@@ -75,7 +75,7 @@ static struct wanted wanted_of(struct museum *museum, const struct mutant *mutan
     struct text_pool *texts = &museum->texts;
     const char *by = mutant->test_or_null != NULL
                          ? text_format(texts, "unit test `%s`", mutant->test_or_null)
-                         : text_format(texts, "%s in `%s`", mutant->oracle, mutant->scenario);
+                         : mutant->oracle;
     return (struct wanted){
         .beginning = text_format(texts,
                                  "| [%.6s](%.*s) | %s | ",
