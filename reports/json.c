@@ -210,6 +210,20 @@ static json_t *details_json(const struct report_run *run, bool *ok)
 }
 
 /* What merge needs beside the record: enough to judge the union of shards as one sweep. */
+static json_t *policy_json(const struct report_policy *policy, bool *ok)
+{
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "name", policy->name);
+    put_count(&builder, "by_seeds", policy->by_seeds);
+    put_count(&builder, "by_pct", policy->by_pct);
+    put_count(&builder, "depth", policy->depth);
+    put_count(&builder, "steps", policy->steps);
+    put_count(&builder, "chains", policy->chains);
+    put_seed(&builder, "bound", policy->bound);
+    put_count(&builder, "permille", policy->permille);
+    return builder.object;
+}
+
 static json_t *evidence_json(const struct report_run *run, bool *ok)
 {
     const struct builder builder = builder_in(ok);
@@ -232,6 +246,7 @@ static json_t *evidence_json(const struct report_run *run, bool *ok)
     put_texts(&builder, "never_reached", run->never, run->never_count);
     put_count(&builder, "pairs", run->pair_count);
     put_texts(&builder, "shortfalls", run->shortfalls, run->shortfall_count);
+    put(&builder, "policy", run->policy.name == NULL ? json_null() : policy_json(&run->policy, ok));
     put(&builder, "details", details_json(run, ok));
     return builder.object;
 }

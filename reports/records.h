@@ -53,6 +53,19 @@ struct report_mark {
     bool is_pair; /* of a fault and a phase */
 };
 
+/* How the runs of a sweep drew order, and what that is worth. */
+struct report_policy {
+    const char *name; /* NULL or "seeds": nothing to tell */
+    uint64_t by_seeds;
+    uint64_t by_pct;
+    uint32_t depth;
+    uint32_t steps;
+    uint32_t chains;
+    uint64_t bound;    /* one run hits a bug of that depth with a probability of 1 / bound at least;
+                          0: no order was drawn; UINT64_MAX: it is no less */
+    uint32_t permille; /* and one of all, in so many of a thousand sweeps at least */
+};
+
 /* One scenario swept over seeds. */
 struct report_run {
     const char *scenario;
@@ -70,6 +83,7 @@ struct report_run {
     uint64_t runs_per_s;
     uint64_t events_per_s;
     /* evidence */
+    struct report_policy policy;
     const char *expected_oracle; /* of an expected failure; empty: any */
     uint32_t shard_index;        /* from 1 */
     uint32_t shard_count;        /* 1: not split */

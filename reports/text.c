@@ -169,6 +169,35 @@ static void print_findings(FILE *file, const struct report_run *run)
     }
 }
 
+/* Nothing where all runs drew order by their seeds. */
+static void print_policy(FILE *file, const struct report_policy *policy)
+{
+    if (policy->name == NULL || strcmp(policy->name, "seeds") == 0) {
+        return;
+    }
+    (void)fprintf(file,
+                  "  policy %s: %" PRIu64 " runs by seeds, %" PRIu64 " by priorities; ",
+                  policy->name,
+                  policy->by_seeds,
+                  policy->by_pct);
+    if (policy->bound == 0) {
+        (void)fprintf(file, "there was no order to choose\n");
+        return;
+    }
+    (void)fprintf(file,
+                  "a bug of depth %" PRIu32 " among %" PRIu32 " chains and %" PRIu32
+                  " steps is hit by one of these with probability at least 1/%" PRIu64
+                  "%s, by %" PRIu64 " at least %" PRIu32 ".%" PRIu32 " %%\n",
+                  policy->depth,
+                  policy->chains,
+                  policy->steps,
+                  policy->bound,
+                  policy->bound == UINT64_MAX ? " or less" : "",
+                  policy->by_pct,
+                  policy->permille / 10,
+                  policy->permille % 10);
+}
+
 void report_text_run(FILE *file, const struct report_run *run)
 {
     print_verdict(file, run);
@@ -182,6 +211,7 @@ void report_text_run(FILE *file, const struct report_run *run)
                   run->vacuous,
                   run->violating,
                   run->digest);
+    print_policy(file, &run->policy);
     print_findings(file, run);
 }
 

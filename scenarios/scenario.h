@@ -31,6 +31,19 @@ struct scenario_options {
     const char *folder_or_null; /* where relative paths in the file start */
 };
 
+/* How the runs of seeds draw order; seeds unless a command sets it (scenarios/cli/policy.h). */
+enum policy_kind {
+    POLICY_SEEDS = 0,
+    POLICY_PCT,   /* priorities (sim/search/pct.h) */
+    POLICY_MIXED, /* odd seeds by their own, even ones by priorities */
+};
+
+struct scenario_policy {
+    uint8_t kind;   /* enum policy_kind */
+    uint32_t depth; /* of pct */
+    uint32_t steps; /* that its change points are spread over */
+};
+
 struct scenario {
     char name[128];
     char title[160];
@@ -38,6 +51,7 @@ struct scenario {
     char claim[32];           /* id, or empty */
     char expected_oracle[48]; /* of a fails expectation: the oracle that must find it, or empty */
     struct run_config config;
+    struct scenario_policy policy;
     uint64_t default_seeds;                 /* how many `run` takes without --seeds */
     uint16_t must_reach[SCENARIO_MUST_MAX]; /* places of marks (scenarios/marks.h) */
     uint32_t must_count;

@@ -378,6 +378,27 @@ static uint32_t draw_replayed(struct choice *choice,
     return value;
 }
 
+/* Order is one thing of a site or none: its outcomes are all of that kind. */
+static bool is_order(const struct choice_site *site)
+{
+    return site->outcomes[1].kind == FAULT_ORDER;
+}
+
+static uint32_t draw_ordered(const struct choice *choice,
+                             const struct choice_site *site,
+                             uint32_t mask,
+                             uint32_t site_lane,
+                             uint32_t ordinal)
+{
+    const struct choice_order *order = choice->options.order;
+    const uint32_t value =
+        order->pick(order->context, site, (lane)(site_lane & UINT16_MAX), ordinal, mask);
+
+    CHECK(value < site->outcome_count);
+    CHECK((mask >> value & 1) != 0);
+    return value;
+}
+
 static uint32_t draw_policy(const struct choice *choice,
                             const struct choice_site *site,
                             uint32_t mask,
@@ -483,7 +504,9 @@ NOINLINE static uint32_t pick_value(struct choice *choice,
     case CHOICE_CALM:
         break;
     case CHOICE_SEEDED:
-        value = draw_seeded(choice, site, offered, ordinal, slot);
+        value = UNLIKELY(choice->options.order != NULL) && is_order(site)
+                    ? draw_ordered(choice, site, offered, site_lane, ordinal)
+                    : draw_seeded(choice, site, offered, ordinal, slot);
         break;
     case CHOICE_REPLAY:
         value = draw_replayed(choice, site, offered, site_lane, ordinal);

@@ -99,6 +99,16 @@ struct choice_offer {
 typedef uint32_t choice_policy(
     void *context, const struct choice_site *site, lane who, uint32_t ordinal, uint32_t mask);
 
+/* Who decides order in the place of the seed (sim/search/pct.h): every draw of a site whose outcomes
+ * are of kind order. Where an outcome alone does not tell who comes, the place that draws tells it
+ * before. */
+struct choice_order {
+    choice_policy *pick; /* answers what is offered */
+    void *context;
+    uint64_t chains[CHOICE_MENU_MAX]; /* per outcome of the next draw: who would come */
+    bool is_told;                     /* chains are of the next draw; the policy resets it */
+};
+
 enum choice_mode {
     CHOICE_CALM = 0, /* all zero */
     CHOICE_SEEDED,
@@ -113,10 +123,11 @@ struct choice_options {
     const struct tape *tape; /* replay; borrowed for the run */
     choice_policy *policy;   /* policy */
     void *policy_context;
-    uint32_t tape_cap;       /* entries recorded before the run stops with limit; 0: 4096 */
-    uint32_t offer_capacity; /* 0: offers are not kept */
-    bool swarm;              /* seeded: derive on/off and strength of kinds from the seed */
-    uint32_t kinds_allowed;  /* swarm: bit per fault kind that may be on; 0: all */
+    uint32_t tape_cap;          /* entries recorded before the run stops with limit; 0: 4096 */
+    uint32_t offer_capacity;    /* 0: offers are not kept */
+    bool swarm;                 /* seeded: derive on/off and strength of kinds from the seed */
+    uint32_t kinds_allowed;     /* swarm: bit per fault kind that may be on; 0: all */
+    struct choice_order *order; /* seeded: or NULL; the caller's, for the run */
 };
 
 /* How a replay matched its tape. */

@@ -129,6 +129,19 @@ ties_gather(struct sched_wheel *wheel, nanos limit, uint32_t enough, uint32_t ti
     return count;
 }
 
+/* Say who would come: the events of one kind on one node come in their own order. */
+NOINLINE static void tell_chains(const struct sched_wheel *wheel,
+                                 struct choice_order *order,
+                                 const uint32_t *ties,
+                                 uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct payload *payload = &wheel->payloads[ties[i] - NODE_FIRST];
+        order->chains[i] = (uint64_t)payload->node << 32 | payload->kind;
+    }
+    order->is_told = true;
+}
+
 /* Let the tape choose from the tie set and make what the chosen one overtakes due at its time. */
 static uint32_t ties_choose(struct sched *sched, nanos limit)
 {
@@ -140,6 +153,9 @@ static uint32_t ties_choose(struct sched *sched, nanos limit)
         return ties[0];
     }
     const uint32_t mask = (UINT32_C(1) << count) - 1;
+    if (UNLIKELY(sched->choice->options.order != NULL)) {
+        tell_chains(sched->wheel, sched->choice->options.order, ties, count);
+    }
     const uint32_t value =
         choice_pick(sched->choice, &sched_sites[0], lane_make(LANE_RUN, 0), mask);
     CHECK(value < count);

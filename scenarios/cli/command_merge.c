@@ -7,6 +7,7 @@
 #include "scenarios/cli/merge_explored.h"
 #include "scenarios/cli/mutant_records.h"
 #include "scenarios/cli/output.h"
+#include "scenarios/cli/policy.h"
 #include "scenarios/cli/progress.h"
 #include "scenarios/cli/run_records.h"
 #include "scenarios/cli/session.h"
@@ -20,6 +21,8 @@
 
 /* Shards of one sweep. */
 struct group {
+    struct scenario_policy policy;
+    bool has_policy;
     struct report_run run; /* names from the first shard, then the whole */
     struct summary summary;
     struct summary_demand demand;
@@ -252,6 +255,29 @@ mark_shard(struct json_input *input, struct group *group, uint64_t index, uint64
     return true;
 }
 
+/* What a sweep by a policy adds up to; null where there was none, as of a tape. */
+static void add_policy(struct json_input *input,
+                       json_t *object_or_null,
+                       struct group *group,
+                       struct summary *part)
+{
+    if (json_is_null(object_or_null)) {
+        return;
+    }
+    const uint64_t depth = json_input_number(input, object_or_null, "depth");
+    if (policy_parse(json_input_text(input, object_or_null, "name"), &group->policy.kind) !=
+            ERR_OK ||
+        depth < 1 || depth > PCT_DEPTH_MAX) {
+        json_input_complain(input, "policy", "a policy of this version");
+        return;
+    }
+    group->policy.depth = (uint32_t)depth;
+    group->policy.steps = (uint32_t)json_input_number(input, object_or_null, "steps");
+    part->pct_runs = json_input_number(input, object_or_null, "by_pct");
+    part->pct_chains = (uint32_t)json_input_number(input, object_or_null, "chains");
+    group->has_policy = true;
+}
+
 static void
 add_run(struct merger *merger, struct json_input *input, json_t *object, json_t *evidence)
 {
@@ -273,6 +299,7 @@ add_run(struct merger *merger, struct json_input *input, json_t *object, json_t 
     take_limit(input, evidence, json_input_number(input, evidence, "limited"), part);
     (void)snprintf(
         part->refusal, sizeof part->refusal, "%s", json_input_text(input, evidence, "refusal"));
+    add_policy(input, json_object_get(evidence, "policy"), group, part);
     part->crash_runs =
         json_input_number(input, json_input_object(input, evidence, "crashes"), "count");
     add_kinds(input, json_input_list(input, evidence, "kinds"), group, part);
@@ -371,6 +398,9 @@ static enum status finish_group(struct merger *merger, struct group *group)
     }
     group->demand.marks = &no_marks;
     ask_for_marks(&merger->texts, group);
+    if (group->has_policy) {
+        policy_report(&group->policy, &group->summary, &group->run);
+    }
     summary_judge(&group->summary, &group->demand, &merger->texts, &group->run);
     finish_marks(&merger->texts, group);
     group->run.shard_index = 1;

@@ -4,6 +4,7 @@
 #include "scenarios/cli/exemplars.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/output.h"
+#include "scenarios/cli/policy.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/steady.h"
 #include "scenarios/cli/sweep.h"
@@ -71,6 +72,9 @@ static void fill_record(struct job *job)
     run->events_per_s = rate_per_second(job->sweep.summary.events, job->sweep.elapsed_ms);
     run->shard_index = job->sweep_options.shard.index;
     run->shard_count = job->sweep_options.shard.count;
+    if (!job->sweep_options.tape) {
+        policy_report(&job->scenario->policy, &job->sweep.summary, run);
+    }
     summary_judge(&job->sweep.summary, &demand, &job->session->texts, run);
 }
 
@@ -126,13 +130,14 @@ static enum status check_steadiness(const struct job *job)
         return STATUS_OK;
     }
     const char **shortfalls = text_memory(texts, 1, sizeof *shortfalls);
-    shortfalls[0] = text_format(texts,
-                                "determinism: %s; %s replay %s --seed %" PRIu64 "%s",
-                                why,
-                                text_shell_word(texts, job->session->options->program),
-                                text_shell_word(texts, job->word),
-                                seed,
-                                session_selection(job->session));
+    shortfalls[0] = text_format(
+        texts,
+        "determinism: %s; %s replay %s --seed %" PRIu64 "%s",
+        why,
+        text_shell_word(texts, job->session->options->program),
+        text_shell_word(texts, job->word),
+        seed,
+        text_format(texts, "%s%s", session_selection(job->session), session_policy(job->session)));
     run->shortfalls = shortfalls;
     run->shortfall_count = 1;
     run->verdict = REPORT_INCONCLUSIVE;

@@ -235,7 +235,8 @@ static char *replay_command(struct text_pool *texts,
     const char *pipe = "";
     struct session *session = collector->session;
     const struct options *options = session->options;
-    char *source = text_format(texts, " --seed %" PRIu64, finding->seed);
+    char *source =
+        text_format(texts, " --seed %" PRIu64 "%s", finding->seed, session_policy(session));
     if (options->out != NULL && !collector->options->brief) {
         source = text_format(texts,
                              " --tape %s",

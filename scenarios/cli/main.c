@@ -19,9 +19,10 @@
 #define SELECTION_OPTIONS (OPTION_BIT(PROFILE) | OPTION_BIT(SINK) | OPTION_BIT(WITHOUT_ORACLE))
 #define RUN_OPTIONS                                                                                \
     (SWEEP_OPTIONS | SELECTION_OPTIONS | OPTION_BIT(FOR) | OPTION_BIT(SEED_FROM) |                 \
-     OPTION_BIT(STOP_AT))
+     OPTION_BIT(STOP_AT) | OPTION_BIT(POLICY) | OPTION_BIT(DEPTH))
 #define SOURCE_OF_RUN                                                                              \
-    (OPTION_BIT(SEED) | OPTION_BIT(TAPE) | OPTION_BIT(FUZZ) | OPTION_BIT(HANG_AFTER))
+    (OPTION_BIT(SEED) | OPTION_BIT(TAPE) | OPTION_BIT(FUZZ) | OPTION_BIT(HANG_AFTER) |             \
+     OPTION_BIT(POLICY) | OPTION_BIT(DEPTH))
 #define REJUDGE_OPTIONS                                                                            \
     (OPTION_BIT(JSON) | OPTION_BIT(STRICT) | OPTION_BIT(UPDATE) | OPTION_BIT(ATTEMPTS) |           \
      OPTION_BIT(SINK) | OPTION_BIT(WITHOUT_ORACLE) | OPTION_BIT(HANG_AFTER))

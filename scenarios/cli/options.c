@@ -1,5 +1,8 @@
 #include "scenarios/cli/options.h"
 
+#include "scenarios/scenario.h"
+#include "sim/search/pct.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -21,6 +24,29 @@ static const struct option_text texts[OPTION_COUNT] = {
 #include "scenarios/cli/options.def"
 #undef X
 };
+
+static const char *const policy_names[] = {
+    [POLICY_SEEDS] = "seeds",
+    [POLICY_PCT] = "pct",
+    [POLICY_MIXED] = "mixed",
+};
+
+const char *policy_name(uint8_t kind)
+{
+    CHECK(kind < ARRAY_COUNT(policy_names));
+    return policy_names[kind];
+}
+
+enum err policy_parse(const char *name, uint8_t *kind)
+{
+    for (uint8_t i = 0; i < ARRAY_COUNT(policy_names); i++) {
+        if (strcmp(policy_names[i], name) == 0) {
+            *kind = i;
+            return ERR_OK;
+        }
+    }
+    return ERR_NOT_FOUND;
+}
 
 /* What a value must be, where not any text will do; for messages. */
 static const char *allowed_values(enum option_id id)
@@ -44,6 +70,10 @@ static const char *allowed_values(enum option_id id)
         return "a number from 1 to 2^24";
     case OPTION_BELOW:
         return "a number from 0 to 2^24";
+    case OPTION_POLICY:
+        return "seeds, pct or mixed";
+    case OPTION_DEPTH:
+        return "a number from 1 to 8";
     case OPTION_SMALL:
     case OPTION_MAX_RUNS:
         return "a number from 1 to 2^40";
@@ -143,6 +173,10 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return take_text(value, &options->oracle);
     case OPTION_ATTEMPTS:
         return number_within(value, 1, SEARCH_RUNS_MAX, &options->attempts);
+    case OPTION_POLICY:
+        return policy_parse(value, &options->policy) == ERR_OK;
+    case OPTION_DEPTH:
+        return number_within(value, 1, PCT_DEPTH_MAX, &options->depth);
     case OPTION_BELOW:
         return number_within(value, 0, SEARCH_RUNS_MAX, &options->below);
     case OPTION_RESUME:

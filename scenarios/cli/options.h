@@ -46,6 +46,8 @@ struct options {
     const char *oracle;
     uint64_t attempts;
     uint64_t below;
+    uint8_t policy; /* enum policy_kind */
+    uint64_t depth;
     const char *resume;
     const char *output;
     uint64_t small;
@@ -79,6 +81,10 @@ MUST_USE enum err options_parse(const struct options_rule *rule,
                                 size_t word_count,
                                 struct options *options,
                                 char message[OPTION_MESSAGE_SIZE]);
+
+/* "seeds", "pct", "mixed", of enum policy_kind; and back: ERR_OK or ERR_NOT_FOUND. */
+const char *policy_name(uint8_t kind);
+MUST_USE enum err policy_parse(const char *name, uint8_t *kind);
 
 /* Print the help lines of the options in a set. */
 void options_describe(FILE *file, uint64_t allowed);

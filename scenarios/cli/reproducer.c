@@ -1,5 +1,6 @@
 #include "scenarios/cli/reproducer.h"
 
+#include "scenarios/cli/policy.h"
 #include "scenarios/cli/progress.h"
 #include "scenarios/cli/summary.h"
 #include "scenarios/wiring/catalogue.h"
@@ -27,6 +28,8 @@ struct reproducer {
     bool is_alone; /* no other process would see what a run leaves */
     struct runner runner;
     struct result result;
+    struct pct pct; /* of the last run, if it was scheduled */
+    bool is_scheduled;
     uint32_t done;       /* runs that the process of its own has made */
     uint64_t digests[2]; /* of these */
 };
@@ -94,8 +97,21 @@ struct run_request reproducer_tape_request(const struct tape *tape)
 const struct result *reproducer_run(struct reproducer *reproducer,
                                     const struct run_request *request)
 {
+    const struct scenario *scenario = reproducer->scenario;
+    struct run_request made = *request;
     reproducer->runner.world = NULL;
-    runner_run(&reproducer->runner, &reproducer->scenario->config, request, &reproducer->result);
+    reproducer->is_scheduled =
+        made.choice.mode == CHOICE_SEEDED && policy_is_pct(scenario, made.choice.seed);
+    if (reproducer->is_scheduled) {
+        pct_init(&reproducer->pct,
+                 &(struct pct_options){
+                     .seed = made.choice.seed,
+                     .depth = scenario->policy.depth,
+                     .steps = scenario->policy.steps,
+                 });
+        made.choice.order = &reproducer->pct.order;
+    }
+    runner_run(&reproducer->runner, &scenario->config, &made, &reproducer->result);
     return &reproducer->result;
 }
 
@@ -230,6 +246,11 @@ enum reproducer_end reproducer_run_twice_guarded(struct reproducer *reproducer,
     digests[0] = reproducer->digests[0];
     digests[1] = reproducer->digests[1];
     return end;
+}
+
+const struct pct *reproducer_pct(const struct reproducer *reproducer)
+{
+    return reproducer->is_scheduled ? &reproducer->pct : NULL;
 }
 
 const struct world *reproducer_world(const struct reproducer *reproducer)

@@ -5,6 +5,7 @@
 
 #include "scenarios/cli/text.h"
 #include "scenarios/scenario.h"
+#include "sim/search/pct.h"
 #include "sim/tape.h"
 
 struct reproducer;
@@ -22,7 +23,8 @@ const struct scenario *reproducer_scenario(const struct reproducer *reproducer);
 struct run_request reproducer_seed_request(const struct scenario *scenario, uint64_t seed);
 struct run_request reproducer_tape_request(const struct tape *tape);
 
-/* Run in this process. The result stands until the next run. */
+/* Run in this process. The result stands until the next run. A seed draws order as the scenario's
+ * policy says. */
 const struct result *reproducer_run(struct reproducer *reproducer,
                                     const struct run_request *request);
 
@@ -52,6 +54,9 @@ enum reproducer_end reproducer_run_twice_guarded(struct reproducer *reproducer,
                                                  const struct run_request requests[2],
                                                  nanos hang_after,
                                                  uint64_t digests[2]);
+
+/* The schedule of the last run; NULL when it had none. */
+const struct pct *reproducer_pct(const struct reproducer *reproducer);
 
 /* After a run, the world it left, or NULL when the sink refused; whole tape; a line on an event of
  * its journal. */

@@ -1,6 +1,7 @@
 #include "scenarios/cli/session.h"
 
 #include "scenarios/cli/files.h"
+#include "scenarios/cli/policy.h"
 #include "scenarios/cli/summary.h"
 #include "scenarios/wiring/catalogue.h"
 #include "sim/tape.h"
@@ -89,7 +90,7 @@ load(struct session *session, const struct scenario_options *wanted, struct scen
     if (options->without_oracle != NULL) {
         switch_off(&(*scenario)->config, options->without_oracle);
     }
-    return STATUS_OK;
+    return policy_prepare(options, *scenario);
 }
 
 enum status session_scenario(struct session *session, const char *name, struct scenario **scenario)
@@ -203,4 +204,17 @@ const char *session_selection(struct session *session)
                        options->sink != NULL ? " --sink " : "",
                        options->sink != NULL ? text_shell_word(&session->texts, options->sink)
                                              : "");
+}
+
+const char *session_policy(struct session *session)
+{
+    const struct options *options = session->options;
+    if (options->policy == POLICY_SEEDS) {
+        return "";
+    }
+    return text_format(&session->texts,
+                       option_is_given(options, OPTION_BIT(DEPTH)) ? " --policy %s --depth %u"
+                                                                   : " --policy %s",
+                       policy_name(options->policy),
+                       (unsigned)options->depth);
 }

@@ -50,6 +50,9 @@ session_fuzz_input(struct session *session, const char *path, struct tape *tape)
 /* The words that choose sink and profile, for a command that replays: "" or " --profile observed". */
 const char *session_selection(struct session *session);
 
+/* The words that choose the policy, for a command that replays a seed: "" or " --policy pct". */
+const char *session_policy(struct session *session);
+
 /* Say one line on standard error: "sinkproof: ...". */
 void complain(const char *format, ...) PRINTF_LIKE(1, 2);
 

@@ -193,6 +193,9 @@ void summary_join(struct summary *summary, const struct summary *later)
     summary->digest += later->digest;
     summary->completing += later->completing;
     summary->crash_runs += later->crash_runs;
+    summary->pct_runs += later->pct_runs;
+    summary->pct_chains =
+        later->pct_chains > summary->pct_chains ? later->pct_chains : summary->pct_chains;
     summary->crash_points_hit += later->crash_points_hit;
     summary->crash_points_seen += later->crash_points_seen;
     for (uint32_t kind = 0; kind < FAULT_KIND_COUNT; kind++) {

@@ -48,6 +48,8 @@ struct summary {
     uint64_t digest;     /* sum over runs */
     uint64_t completing; /* counted, with a completed checkpoint */
     uint64_t crash_runs; /* counted, with a crash and a restore */
+    uint64_t pct_runs;   /* scheduled by priorities; of these the most: */
+    uint32_t pct_chains; /* told apart */
     uint64_t crash_points_hit;
     uint64_t crash_points_seen;
     uint64_t kind_runs[FAULT_KIND_COUNT];

@@ -52,6 +52,16 @@ static void *start(void *context)
     return reproducer_create_alone(sweeper->options->scenario);
 }
 
+static void note_schedule(struct summary *summary, const struct pct *pct_or_null)
+{
+    if (pct_or_null != NULL) {
+        summary->pct_runs++;
+        summary->pct_chains = pct_or_null->chain_count > summary->pct_chains
+                                  ? pct_or_null->chain_count
+                                  : summary->pct_chains;
+    }
+}
+
 static bool work(void *context, void *state, void *memory, uint64_t item)
 {
     const struct sweeper *sweeper = context;
@@ -64,6 +74,7 @@ static bool work(void *context, void *state, void *memory, uint64_t item)
                                            : reproducer_seed_request(options->scenario, seed);
     const struct result *result = reproducer_run(reproducer, &request);
     const uint64_t broken = summary_add(&slot->summary, seed, result);
+    note_schedule(&slot->summary, reproducer_pct(reproducer));
     slot->last_digest = result->digest;
     slot->alignment = result->alignment;
     return (broken & options->stop_oracles) == 0;
