@@ -186,16 +186,20 @@ enum err envelope_decode(struct bytes source, struct envelope *envelope)
     return err;
 }
 
+/* The part whose size stands at place; the size was judged before. */
+static struct bytes part_at(const uint8_t *place)
+{
+    return (struct bytes){place + sizeof(uint32_t), bytes_u32_be(place)};
+}
+
 struct envelope envelope_read(struct bytes source)
 {
-    struct byte_reader reader;
-    struct envelope found = {0};
-    byte_reader_init(&reader, source);
-    (void)byte_reader_bytes(&reader, ENVELOPE_VERSION_SIZE + sizeof(uint32_t));
-    found.queue = byte_reader_bytes(&reader, byte_reader_u32_be(&reader));
-    found.origin_ms = byte_reader_u64_be(&reader);
-    found.deadline_ms = byte_reader_u64_be(&reader);
-    found.task = byte_reader_bytes(&reader, byte_reader_u32_be(&reader));
-    CHECK(byte_reader_left(&reader) == sizeof(uint32_t));
+    const uint8_t *place = source.data + ENVELOPE_VERSION_SIZE + sizeof(uint32_t);
+    struct envelope found = {.queue = part_at(place)};
+    place = found.queue.data + found.queue.size;
+    found.origin_ms = bytes_u64_be(place);
+    found.deadline_ms = bytes_u64_be(place + sizeof(uint64_t));
+    found.task = part_at(place + 2 * sizeof(uint64_t));
+    CHECK(source.size == envelope_size(found.queue.size, found.task.size));
     return found;
 }
