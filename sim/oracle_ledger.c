@@ -349,8 +349,9 @@ NOINLINE static void note_issued(struct ledger *ledger, const struct journal_ent
     ledger->identity_or_null = identity;
     ledger->envelope_or_null = ledger_envelope_known_to(ledger, identity, entry->attempt);
     ledger->saw |= ledger->envelope_or_null != NULL ? SAW_SENT_ENVELOPE : 0;
-    identity->sent_value = identity->sent == 0 ? entry->value : identity->sent_value;
-    identity->sent++;
+    identity->sent_value = identity->request == 0 ? entry->value : identity->sent_value;
+    ledger->request_before = identity->request;
+    identity->request = entry->request;
     request->identity = (uint32_t)(identity - ledger->identities) + 1;
     ledger->plain = ledger->plain && is_plain_send(ledger, entry, identity);
 }
@@ -517,6 +518,7 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
     ledger->envelope_or_null = NULL;
     ledger->batch_count = 0;
     ledger->envelope_before = 0;
+    ledger->request_before = 0;
     ledger->misplaced = MISPLACED_NONE;
     ledger->misreport = MISREPORT_NONE;
     ledger->plain = false;

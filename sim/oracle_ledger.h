@@ -99,7 +99,7 @@ struct ledger_identity {
     uint64_t sent_value; /* of the first request */
     uint32_t envelope;   /* current one, index + 1; 0 none: an eager sink's */
     uint32_t latest;     /* latest staging in any attempt, index + 1; 0 none */
-    uint32_t sent;       /* data requests */
+    uint32_t request;    /* latest data request; 0 never sent */
     uint8_t effects;     /* that these had: creations and replacements; 255 is 255 or more */
     bool shared;         /* two records derive it: not judged */
 };
@@ -218,6 +218,7 @@ struct ledger {
     struct ledger_envelope *envelope_or_null; /* that it names, or that its identity carries */
     uint32_t batch_count;
     uint32_t envelope_before; /* a staging: the one that its record had, index + 1; 0 none */
+    uint32_t request_before;  /* a data request: the one that its identity had; 0 none */
     uint8_t misplaced;        /* enum ledger_misplaced */
     uint8_t misreport;        /* enum ledger_misreport */
     bool plain;               /* nothing about it is unusual: see above */

@@ -28,8 +28,8 @@
 
 #define DOUBLINGS_MAX 63u
 
-/* The bytes of a request in one life of one half. Only what is open or has failed has one: an account
- * is closed with its success. */
+/* The bytes of a request in one life of one half. A success closes it; and what is sent for the first
+ * time under an identity gets none before it fails, or is sent again while it is open. */
 struct account {
     uint64_t key;
     nanos ended_at;
@@ -92,22 +92,69 @@ static void judge_pause(const struct account *account,
     }
 }
 
+static struct account **account_place(struct retry_budget *budget, uint32_t request)
+{
+    return arena_array_find(&budget->requests, request, sizeof(struct account *));
+}
+
+/* The account for the bytes of a request, by which it is found from now on. */
+static struct account *
+account_of(struct retry_budget *budget, struct judge *judge, uint32_t request, uint64_t value)
+{
+    const struct ledger_request *sent = ledger_request(judge->ledger, request);
+    CHECK(sent != NULL);
+    const uint64_t life = (uint64_t)sent->attempt << 16 | sent->lane;
+    const uint64_t key = digest_fold(digest_fold(1, life), value);
+    struct account *account =
+        oracle_table_at(&budget->accounts, judge->arena, key, sizeof(*account));
+    struct account **place =
+        arena_array_at(&budget->requests, judge->arena, request, sizeof(struct account *));
+    account->key = key;
+    *place = account;
+    return account;
+}
+
+/* Open an account for the first request of an identity, which got none when it was sent. */
+static struct account *
+open_late(struct retry_budget *budget, struct judge *judge, uint32_t request, uint64_t value)
+{
+    struct account *account = account_of(budget, judge, request, value);
+    account->request = request;
+    account->open = true;
+    return account;
+}
+
+/* Whether a request needs no account yet: no other one ever had its identity, and so its bytes. The
+ * one before it, if it is still open, needs one now. */
+static bool
+is_first(struct retry_budget *budget, struct judge *judge, const struct journal_entry *entry)
+{
+    const struct ledger *ledger = judge->ledger;
+    if (entry->identity == 0) {
+        return false;
+    }
+    if (ledger->request_before == 0) {
+        return true;
+    }
+    const struct ledger_request *before = ledger_request(ledger, ledger->request_before);
+    struct account **place = account_place(budget, ledger->request_before);
+    CHECK(before != NULL);
+    if ((place == NULL || *place == NULL) && before->open) {
+        (void)open_late(
+            budget, judge, ledger->request_before, ledger->identity_or_null->sent_value);
+    }
+    return false;
+}
+
 static void on_issued(struct retry_budget *budget,
                       struct judge *judge,
                       const struct journal_entry *entry,
                       uint32_t position)
 {
-    if (!ledger_is_sink_lane(entry->lane)) {
+    if (!ledger_is_sink_lane(entry->lane) || is_first(budget, judge, entry)) {
         return;
     }
-    const uint64_t life = (uint64_t)entry->attempt << 16 | entry->lane;
-    const uint64_t key = digest_fold(digest_fold(1, life), entry->value);
-    struct account *account =
-        oracle_table_at(&budget->accounts, judge->arena, key, sizeof(*account));
-    account->key = key;
-    struct account **by_request =
-        arena_array_at(&budget->requests, judge->arena, entry->request, sizeof(struct account *));
-    *by_request = account;
+    struct account *account = account_of(budget, judge, entry->request, entry->value);
     account->unclear = account->unclear || account->open;
     if (account->unclear) {
         return;
@@ -132,27 +179,44 @@ static void on_issued(struct retry_budget *budget,
     account->open = true;
 }
 
-static void on_ended(struct retry_budget *budget, const struct journal_entry *entry)
+/* The account of a request that has ended; NULL if it needs none. */
+static struct account *ended_account(struct retry_budget *budget,
+                                     struct judge *judge,
+                                     const struct journal_entry *entry,
+                                     bool is_success)
 {
-    struct account **by_request =
-        arena_array_find(&budget->requests, entry->request, sizeof(struct account *));
-    struct account *account = by_request == NULL ? NULL : *by_request;
-    if (account == NULL || !account->open || account->request != entry->request) {
+    struct account **place = account_place(budget, entry->request);
+    if (place != NULL && *place != NULL) {
+        return (*place)->open && (*place)->request == entry->request ? *place : NULL;
+    }
+    const struct ledger_request *ended = ledger_request(judge->ledger, entry->request);
+    if (is_success || ended == NULL || ended->identity == 0) {
+        return NULL;
+    }
+    const struct ledger_identity *identity = &judge->ledger->identities[ended->identity - 1];
+    return open_late(budget, judge, entry->request, identity->sent_value);
+}
+
+static void
+on_ended(struct retry_budget *budget, struct judge *judge, const struct journal_entry *entry)
+{
+    const bool is_answer = entry->kind == WIRE_ANSWERED;
+    const bool is_success =
+        is_answer && (entry->code == PORT_OK || entry->code == PORT_ALREADY_EXISTS);
+    struct account *account = ended_account(budget, judge, entry, is_success);
+    if (account == NULL) {
         return;
     }
     account->open = false;
     account->ended_at = entry->time;
-    const bool is_answer = entry->kind == WIRE_ANSWERED;
-    if (is_answer && (entry->code == PORT_OK || entry->code == PORT_ALREADY_EXISTS)) {
-        if (account->unclear) {
-            *account = (struct account){.key = account->key, .unclear = true};
-        } else {
-            oracle_table_drop(&budget->accounts, account->key);
-        }
-        return;
+    if (!is_success) {
+        account->budget = is_answer && entry->code == PORT_NOT_FOUND ? 1 : 0;
+        account->failures[account->budget]++;
+    } else if (account->unclear) {
+        *account = (struct account){.key = account->key, .unclear = true};
+    } else {
+        oracle_table_drop(&budget->accounts, account->key);
     }
-    account->budget = is_answer && entry->code == PORT_NOT_FOUND ? 1 : 0;
-    account->failures[account->budget]++;
 }
 
 static void
@@ -164,7 +228,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
     if (entry->kind == WIRE_ISSUED) {
         on_issued(state, judge, entry, position);
     } else {
-        on_ended(state, entry);
+        on_ended(state, judge, entry);
     }
 }
 

@@ -145,6 +145,51 @@ static void equal_bytes_side_by_side_and_the_policy_are_not_judged(void **state)
     assert_int_equal(kit_verdict(&kit), VERDICT_OK);
 }
 
+/* Goal: what has no identity is told apart by its bytes alone. */
+static void a_request_without_an_identity_has_the_same_edges(void **state)
+{
+    (void)state;
+    for (uint32_t late = 0; late < 2; late++) {
+        struct kit kit;
+        prepare(&kit);
+        end(&kit, kit_send(&kit, kit_writer, 0), WIRE_ANSWERED, PORT_UNAVAILABLE);
+        kit_wait(&kit, MS(125) + late);
+        (void)kit_send(&kit, kit_writer, 0);
+        assert_int_equal(kit_verdict(&kit), late == 0 ? VERDICT_OK : VERDICT_VIOLATION);
+    }
+}
+
+/* Goal: of two ends of a request, as a cancelled one has them, the first one counts. */
+static void a_request_fails_once(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    const uint32_t request = kit_send(&kit, kit_writer, 21);
+    end(&kit, request, WIRE_CANCELLED, 0);
+    kit_wait(&kit, MS(20));
+    end(&kit, request, WIRE_DROPPED, 0);
+    fail_after(&kit, MS(80), PORT_UNAVAILABLE);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+}
+
+/* Goal: the second of equal requests is judged by the first one's failure, also where the first one
+ * was still open in another life. */
+static void another_life_of_an_identity_is_another_account(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    const uint32_t first = kit_send(&kit, kit_writer, 21);
+    kit_restart(&kit, 0);
+    const uint32_t second = kit_send(&kit, kit_writer, 21);
+    end(&kit, first, WIRE_DROPPED, 0);
+    end(&kit, second, WIRE_ANSWERED, PORT_UNAVAILABLE);
+    kit_wait(&kit, MS(10));
+    (void)kit_send(&kit, kit_writer, 21);
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+}
+
 TEST_MAIN(oracle_retry_budget,
           TEST(as_many_as_configured_are_fine),
           TEST(one_attempt_more_is_a_violation),
@@ -153,4 +198,7 @@ TEST_MAIN(oracle_retry_budget,
           TEST(who_is_held_up_may_be_late_and_never_early),
           TEST(a_request_without_answer_is_a_transient_failure),
           TEST(a_new_life_and_a_success_start_anew),
-          TEST(equal_bytes_side_by_side_and_the_policy_are_not_judged))
+          TEST(equal_bytes_side_by_side_and_the_policy_are_not_judged),
+          TEST(a_request_without_an_identity_has_the_same_edges),
+          TEST(a_request_fails_once),
+          TEST(another_life_of_an_identity_is_another_account))
