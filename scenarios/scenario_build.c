@@ -388,6 +388,38 @@ static void build_savepoint(struct build *build)
     };
 }
 
+/* A subtask restarts alone only where nothing that it needs is another's. */
+static enum err check_region(struct build *build)
+{
+    const struct job_config *job = &build->config->job;
+    const struct {
+        const char *path;
+        bool is_wrong;
+        const char *allowed;
+    } rules[] = {
+        {"engine.sources", job->sources != job->subtasks, "as many as engine.subtasks"},
+        {"engine.routing", job->routing != JOB_ROUTE_FORWARD, "forward"},
+        {"engine.rescale_to", job->rescale_to[0] != 0, "none"},
+        {"engine.savepoint.at", job->savepoint.at != JOB_SAVEPOINT_NEVER, "never"},
+        {"engine.stateless_restores", job->stateless_restores != JOB_STATELESS_NEVER, "never"},
+        {"engine.older_restores", job->older_restores, "false"},
+        {"engine.next_sink", job->next_sink_or_null != NULL, "none"},
+        {"sink.type",
+         job->sink->committer_kind == SINK_COMMITTER_GLOBAL,
+         "a sink without a committer for all subtasks"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(rules) && job->restart_region == JOB_REGION_SUBTASK; i++) {
+        if (rules[i].is_wrong) {
+            return reader_say(build->reader,
+                              ERR_INVALID,
+                              rules[i].path,
+                              "does not go with engine.restart.region subtask; allowed: %s",
+                              rules[i].allowed);
+        }
+    }
+    return ERR_OK;
+}
+
 static enum err build_engine(struct build *build)
 {
     struct job_config *job = &build->config->job;
@@ -401,6 +433,7 @@ static enum err build_engine(struct build *build)
     job->channel_capacity = (uint32_t)build_number(build, FIELD_ENGINE_CHANNEL_CAPACITY);
     job->bounded = build_flag(build, FIELD_ENGINE_BOUNDED);
     job->restart = (uint8_t)build_number(build, FIELD_RESTART_STRATEGY);
+    job->restart_region = (uint8_t)build_number(build, FIELD_RESTART_REGION);
     job->restart_attempts = (uint32_t)build_number(build, FIELD_RESTART_ATTEMPTS);
     job->restart_delay = build_number(build, FIELD_RESTART_DELAY);
     job->restart_delay_max = build_number(build, FIELD_RESTART_DELAY_MAX);
@@ -421,7 +454,8 @@ static enum err build_engine(struct build *build)
     job->source_commits = (uint8_t)build_number(build, FIELD_SOURCE_COMMITS);
     job->source_renumbers = build_flag(build, FIELD_SOURCE_RENUMBERS);
     job->source_retention = build_number(build, FIELD_SOURCE_RETENTION);
-    return build_rescale(build);
+    const enum err err = build_rescale(build);
+    return err == ERR_OK ? check_region(build) : err;
 }
 
 static void build_link(struct build *build)

@@ -26,6 +26,7 @@ static const char *const abort_cause_names[] = {
     [ABORT_CAUSE_TIMEOUT] = "timeout",
     [ABORT_CAUSE_JOB_STOPPED] = "job stopped",
     [ABORT_CAUSE_SUBSUMED] = "a later one completed first",
+    [ABORT_CAUSE_REGION] = "a part of the job stopped",
 };
 
 static const char *const rule_names[] = {
@@ -49,8 +50,7 @@ static const char *const rule_names[] = {
 
 _Static_assert(ARRAY_COUNT(kind_names) == JOURNAL_KIND_COUNT, "every kind has a name");
 _Static_assert(ARRAY_COUNT(stop_cause_names) == STOP_CAUSE_SAVEPOINT + 1, "every cause has a name");
-_Static_assert(ARRAY_COUNT(abort_cause_names) == ABORT_CAUSE_SUBSUMED + 1,
-               "every cause has a name");
+_Static_assert(ARRAY_COUNT(abort_cause_names) == ABORT_CAUSE_REGION + 1, "every cause has a name");
 _Static_assert(ARRAY_COUNT(rule_names) == CONTRACT_RULE_COUNT, "every rule has a name");
 _Static_assert((JOURNAL_CHUNK & (JOURNAL_CHUNK - 1)) == 0, "a position splits by shift and mask");
 

@@ -87,6 +87,9 @@ enum journal_kind {
     WORLD_REFUSED,  /* request had no effect: code = port code */
     /* host: what a start leaves behind; lane = committer */
     HOST_NOT_RESTORED, /* identity of the latest checkpoint, value, record: nobody takes it */
+    /* host: a region of the job, of which lane is the task, restarts while the others go on */
+    HOST_REGION_STARTED, /* attempt; checkpoint = restored one or 0; a = regions */
+    HOST_REGION_STOPPED, /* attempt; code = enum stop_cause; a = sink_reason */
     JOURNAL_KIND_COUNT,
 };
 
@@ -134,6 +137,7 @@ enum abort_cause {
     ABORT_CAUSE_TIMEOUT,
     ABORT_CAUSE_JOB_STOPPED,
     ABORT_CAUSE_SUBSUMED, /* a later one completed first */
+    ABORT_CAUSE_REGION,   /* a part of the job stopped */
 };
 
 /* Rules of the sink contract that a host can see broken (oracle contract). */

@@ -89,7 +89,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
         on_completed(judge, position);
         return;
     }
-    if (entry->attempt != ledger->attempt) {
+    if (!ledger_is_current(ledger, entry)) {
         return;
     }
     const char *fault = fault_of(entry, judge->log->records[entry->record - 1].traits);

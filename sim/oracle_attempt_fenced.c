@@ -20,9 +20,10 @@
 
 struct attempt_fenced {
     uint64_t ended[LANE_KIND_COUNT]
-                  [LEDGER_LANES]; /* bit per attempt modulo 64 whose half was told to
+                  [LEDGER_LANES];  /* bit per attempt modulo 64 whose half was told to
                                                       close or is dead */
-    uint16_t newest;              /* attempt of an effect */
+    uint16_t newest[LEDGER_LANES]; /* attempt of an effect, per region */
+    uint16_t newest_started;       /* attempt of the whole job that an effect is not older than */
 };
 
 static void judge_effect(struct attempt_fenced *fenced,
@@ -35,7 +36,12 @@ static void judge_effect(struct attempt_fenced *fenced,
         entry->service != judge->facts->target_service || !ledger_is_sink_lane(request->lane)) {
         return;
     }
-    if (request->attempt < fenced->newest) {
+    const uint32_t subtask = lane_index_of(request->lane);
+    CHECK(subtask < LEDGER_LANES);
+    const uint16_t newest = fenced->newest[subtask] > fenced->newest_started
+                                ? fenced->newest[subtask]
+                                : fenced->newest_started;
+    if (request->attempt < newest) {
         judge_violation(judge,
                         position,
                         SUBJECT_LANE,
@@ -43,10 +49,13 @@ static void judge_effect(struct attempt_fenced *fenced,
                         "request %" PRIu32 " of attempt %u has an effect after one of attempt %u",
                         entry->request,
                         (unsigned)request->attempt,
-                        (unsigned)fenced->newest);
+                        (unsigned)newest);
         return;
     }
-    fenced->newest = request->attempt;
+    fenced->newest[subtask] = request->attempt;
+    if (request->attempt >= judge->ledger->started) {
+        fenced->newest_started = judge->ledger->started;
+    }
 }
 
 static void report_send(struct judge *judge, const struct journal_entry *entry, uint32_t position)
@@ -84,7 +93,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
         return;
     }
     const uint64_t bit = UINT64_C(1) << entry->attempt % 64;
-    if (entry->kind == HOST_JOB_STARTED) {
+    if (entry->kind == HOST_JOB_STARTED || entry->kind == HOST_REGION_STARTED) {
         on_started(fenced, bit);
         return;
     }
@@ -106,8 +115,9 @@ const struct oracle_type oracle_attempt_fenced = {
     .sentence = "no half sends after its close, and no older attempt passes a fencing token",
     .mutants = mutants,
     .marks = marks,
-    .kinds = KIND(HOST_JOB_STARTED) | KIND(HOST_CONTRACT) | KIND(HOST_CRASHED) | KIND(HOST_CLOSE) |
-             KIND(HOST_CLOSED) | KIND(WIRE_ISSUED) | KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
+    .kinds = KIND(HOST_JOB_STARTED) | KIND(HOST_REGION_STARTED) | KIND(HOST_CONTRACT) |
+             KIND(HOST_CRASHED) | KIND(HOST_CLOSE) | KIND(HOST_CLOSED) | KIND(WIRE_ISSUED) |
+             KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
     .kinds_unusual = KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
     .state_size = sizeof(struct attempt_fenced),
     .on_entry = on_entry,

@@ -21,7 +21,8 @@
 struct handed {
     uint32_t behind;  /* the barrier that its writer had had by then */
     uint16_t attempt; /* 0: never */
-    bool gone;        /* its source no longer has it */
+    uint8_t writer;
+    bool gone; /* its source no longer has it */
 };
 
 struct channel_state {
@@ -61,11 +62,11 @@ static void report(
 
 /* --- hand-overs -------------------------------------------------------------------------------- */
 
-static void start_attempt(struct channel_state *channels, struct judge *judge, uint16_t attempt)
+/* A writer of a new attempt has been handed nothing. */
+static void forget(struct channel_state *channels, const struct judge *judge, uint32_t writer)
 {
-    channels->latest_attempt = attempt;
-    for (uint32_t at = 0; at < split_count(judge) * LEDGER_LANES; at++) {
-        channels->latest[at] = 0;
+    for (uint32_t split = 0; split < split_count(judge); split++) {
+        channels->latest[split * LEDGER_LANES + writer] = 0;
     }
 }
 
@@ -85,16 +86,14 @@ static void on_record(struct channel_state *channels,
                       const struct journal_entry *entry,
                       uint32_t position)
 {
-    if (entry->attempt != judge->ledger->attempt) {
+    if (!ledger_is_current(judge->ledger, entry)) {
         return; /* a zombie's */
-    }
-    if (channels->latest_attempt != entry->attempt) {
-        start_attempt(channels, judge, entry->attempt);
     }
     const struct ledger_lane *writer = ledger_lane(judge->ledger, entry->lane);
     channels->handed[entry->record - 1] = (struct handed){
         .behind = writer->attempt == entry->attempt ? writer->barrier : 0,
         .attempt = entry->attempt,
+        .writer = (uint8_t)lane_index_of(entry->lane),
     };
     const uint32_t split = judge->log->records[entry->record - 1].record.split;
     record_id *latest = &channels->latest[split * LEDGER_LANES + lane_index_of(entry->lane)];
@@ -120,6 +119,9 @@ static void start_judging(struct channel_state *channels,
         entry->checkpoint == 0 ? NULL : store_get(judge->store, entry->checkpoint);
     channels->at_own_position = (entry->b & ~(uint64_t)START_NEXT_SINK) == START_OWN_POSITION;
     channels->joined = stored != NULL && stored->subtasks != entry->a ? stored : NULL;
+    for (uint32_t writer = 0; writer < LEDGER_LANES; writer++) {
+        forget(channels, judge, writer);
+    }
 }
 
 /* --- checkpoints ------------------------------------------------------------------------------- */
@@ -130,7 +132,8 @@ static bool is_before_barrier(const struct channel_state *channels,
                               uint32_t checkpoint)
 {
     const struct handed *handed = &channels->handed[record - 1];
-    return handed->attempt == judge->ledger->attempt && handed->behind < checkpoint;
+    return handed->attempt == judge->ledger->attempts[handed->writer] && handed->attempt != 0 &&
+           handed->behind < checkpoint;
 }
 
 static void judge_stored(const struct channel_state *channels,
@@ -212,6 +215,8 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
         channels->handed[entry->record - 1].gone = true;
     } else if (entry->kind == HOST_JOB_STARTED) {
         start_judging(channels, judge, entry);
+    } else if (entry->kind == HOST_REGION_STARTED) {
+        forget(channels, judge, lane_index_of(entry->lane));
     } else {
         judge_completed(channels, judge, entry, position);
     }
@@ -226,7 +231,7 @@ const struct oracle_type oracle_channel_state = {
     .mutants = mutants,
     .marks = marks,
     .kinds = KIND(HOST_RECORD) | KIND(HOST_RECORD_GONE) | KIND(HOST_JOB_STARTED) |
-             KIND(HOST_CHECKPOINT_COMPLETED),
+             KIND(HOST_REGION_STARTED) | KIND(HOST_CHECKPOINT_COMPLETED),
     .state_size = sizeof(struct channel_state),
     .init = init,
     .on_entry = on_entry,

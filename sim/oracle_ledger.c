@@ -123,6 +123,13 @@ bool ledger_is_staged(const struct ledger *ledger, uint16_t attempt)
     return is_next ? ledger->facts->next_staged : ledger->facts->staged;
 }
 
+bool ledger_is_replaced(const struct ledger *ledger, const struct journal_entry *effect)
+{
+    const struct ledger_request *request = ledger_request(ledger, effect->request);
+    return effect->attempt != 0 && request != NULL &&
+           effect->attempt < ledger_attempt_of(ledger, request->lane);
+}
+
 /* --- checkpoints and lives --------------------------------------------------------------------- */
 
 static bool is_excused(const struct ledger_record *record)
@@ -201,33 +208,74 @@ NOINLINE static void note_completed(struct ledger *ledger, uint32_t number)
     ledger_note_collected(ledger, checkpoint);
 }
 
+/* What was handed over behind a position is rolled back. */
+static void
+roll_back(struct ledger *ledger, uint32_t split, const struct stored_checkpoint *checkpoint_or_null)
+{
+    const bool covers = checkpoint_or_null != NULL && checkpoint_or_null->positions != NULL;
+    const uint64_t to = covers ? checkpoint_or_null->positions[split] : 0;
+    for (uint64_t at = to; at < ledger->handed_to[split]; at++) {
+        ledger->batch[ledger->batch_count] = ledger->log->split_starts[split] + (uint32_t)at + 1;
+        ledger->batch_count++;
+    }
+    ledger->covered_to[split] = to;
+}
+
+static void note_restored_from(struct ledger *ledger,
+                               const struct journal_entry *entry,
+                               const struct stored_checkpoint *checkpoint_or_null)
+{
+    ledger->attempt = entry->attempt;
+    ledger->saw |= entry->attempt > 1 && checkpoint_or_null != NULL ? SAW_RESTORE : 0;
+    ledger->saw |= ledger->batch_count > 0 ? SAW_ROLLED_BACK : 0;
+    if (checkpoint_or_null != NULL && checkpoint_or_null->in_flight_count > 0) {
+        ledger->saw |= SAW_IN_FLIGHT_RESTORED;
+    }
+}
+
 /* All that is not restored vanishes: places count in their own attempt only. */
 NOINLINE static void note_started(struct ledger *ledger, const struct journal_entry *entry)
 {
-    const struct source_log *log = ledger->log;
     const struct stored_checkpoint *checkpoint =
         entry->checkpoint == 0 ? NULL : store_get(ledger->store, entry->checkpoint);
-    ledger->attempt = entry->attempt;
+    ledger->started = entry->attempt;
+    for (uint32_t subtask = 0; subtask < LEDGER_LANES; subtask++) {
+        ledger->attempts[subtask] = entry->attempt;
+        ledger->held_of[subtask] = 0;
+    }
     ledger->held = 0;
     ledger->expected = 0;
-    ledger->saw |= entry->attempt > 1 && checkpoint != NULL ? SAW_RESTORE : 0;
-    for (uint32_t split = 0; split < log->split_count; split++) {
-        const bool covers = checkpoint != NULL && checkpoint->positions != NULL;
-        const uint64_t to = covers ? checkpoint->positions[split] : 0;
-        for (uint64_t at = to; at < ledger->handed_to[split]; at++) {
-            ledger->batch[ledger->batch_count] = log->split_starts[split] + (uint32_t)at + 1;
-            ledger->batch_count++;
-        }
-        ledger->covered_to[split] = to;
+    for (uint32_t split = 0; split < ledger->log->split_count; split++) {
+        roll_back(ledger, split, checkpoint);
     }
-    ledger->saw |= ledger->batch_count > 0 ? SAW_ROLLED_BACK : 0;
     ledger->cut = entry->checkpoint;
     if ((entry->b & START_NEXT_SINK) != 0 && ledger->next_sink == 0) {
         ledger->next_sink = entry->attempt;
     }
+    note_restored_from(ledger, entry, checkpoint);
     if (checkpoint != NULL) {
-        ledger->saw |= checkpoint->in_flight_count > 0 ? SAW_IN_FLIGHT_RESTORED : 0;
-        ledger_expect_restored(ledger, checkpoint);
+        ledger_expect_restored(ledger, entry->attempt, checkpoint, 0, 1);
+    }
+}
+
+/* The same for a region alone: its splits, its collections and its places. The others' cut is the
+ * restored checkpoint, too, for it is the latest that completed. */
+NOINLINE static void note_region_started(struct ledger *ledger, const struct journal_entry *entry)
+{
+    const struct stored_checkpoint *checkpoint =
+        entry->checkpoint == 0 ? NULL : store_get(ledger->store, entry->checkpoint);
+    const uint32_t region = lane_index_of(entry->lane);
+    const uint32_t regions = (uint32_t)entry->a;
+    CHECK(region < LEDGER_LANES);
+    ledger->attempts[region] = entry->attempt;
+    ledger->held -= ledger->held_of[region];
+    ledger->held_of[region] = 0;
+    for (uint32_t split = region; split < ledger->log->split_count; split += regions) {
+        roll_back(ledger, split, checkpoint);
+    }
+    note_restored_from(ledger, entry, checkpoint);
+    if (checkpoint != NULL) {
+        ledger_expect_restored(ledger, entry->attempt, checkpoint, region, regions);
     }
 }
 
@@ -236,7 +284,7 @@ NOINLINE static void note_started(struct ledger *ledger, const struct journal_en
 NOINLINE static void note_handed(struct ledger *ledger, const struct journal_entry *entry)
 {
     struct ledger_record *record = ledger_record(ledger, entry->record);
-    if (entry->attempt != ledger->attempt) {
+    if (!ledger_is_current(ledger, entry)) {
         return; /* a zombie's: of no timeline any more */
     }
     if (record->outcome == OUTCOME_NONE) {
@@ -267,7 +315,7 @@ NOINLINE static void
 note_outcome(struct ledger *ledger, const struct journal_entry *entry, enum ledger_outcome outcome)
 {
     struct ledger_record *record = ledger_record(ledger, entry->record);
-    if (entry->attempt != ledger->attempt) {
+    if (!ledger_is_current(ledger, entry)) {
         return;
     }
     const enum ledger_outcome before = (enum ledger_outcome)record->outcome;
@@ -347,7 +395,7 @@ NOINLINE static void note_issued(struct ledger *ledger, const struct journal_ent
     }
     struct ledger_identity *identity = ledger_identity_or_new(ledger, entry->identity);
     ledger->identity_or_null = identity;
-    ledger->envelope_or_null = ledger_envelope_known_to(ledger, identity, entry->attempt);
+    ledger->envelope_or_null = ledger_envelope_known_to(ledger, identity, entry);
     ledger->saw |= ledger->envelope_or_null != NULL ? SAW_SENT_ENVELOPE : 0;
     identity->sent_value = identity->request == 0 ? entry->value : identity->sent_value;
     ledger->request_before = identity->request;
@@ -401,9 +449,8 @@ static void count_effect(struct ledger *ledger, const struct journal_entry *entr
 /* Whether an effect of a record comes too early for its sink, or too late for its attempt. */
 static bool is_untimely(const struct ledger *ledger, const struct journal_entry *entry)
 {
-    const bool is_replaced = entry->attempt != 0 && entry->attempt < ledger->attempt;
     return ledger_is_early(ledger, entry->record) &&
-           (is_replaced || ledger_is_staged(ledger, entry->attempt));
+           (ledger_is_replaced(ledger, entry) || ledger_is_staged(ledger, entry->attempt));
 }
 
 static bool is_unusual_effect(const struct ledger *ledger, const struct journal_entry *entry)
@@ -529,6 +576,9 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
     case HOST_JOB_STARTED:
         note_started(ledger, entry);
         return;
+    case HOST_REGION_STARTED:
+        note_region_started(ledger, entry);
+        return;
     case HOST_JOB_FAILED:
         ledger->failed = true;
         ledger->failed_reason = (uint8_t)entry->a;
@@ -607,6 +657,7 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
         return;
     case JOURNAL_NONE:
     case HOST_JOB_STOPPED:
+    case HOST_REGION_STOPPED:
     case HOST_JOB_FINISHED:
     case HOST_CONTRACT:
     case HOST_RECORD_GONE:

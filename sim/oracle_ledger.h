@@ -91,6 +91,7 @@ struct ledger_envelope {
     uint16_t expected;      /* attempt that must restore it; 0 none */
     uint16_t place_attempt; /* the place counts in this attempt only */
     uint8_t place;          /* enum ledger_place */
+    uint8_t subtask;        /* whose region the place is in */
     bool finalised;         /* in any attempt */
 };
 
@@ -198,9 +199,12 @@ struct ledger {
     uint64_t *covered_to; /* private, per split: covered in the running timeline */
     uint64_t *handed_to;  /* private, per split: handed to a writer in any attempt */
     /* running totals */
-    nanos now;              /* time of the latest entry */
-    uint16_t attempt;       /* running or latest */
-    uint32_t completed;     /* highest completed checkpoint */
+    nanos now;                       /* time of the latest entry */
+    uint16_t attempt;                /* running or latest: the highest of all regions */
+    uint16_t started;                /* attempt of the job as a whole */
+    uint16_t attempts[LEDGER_LANES]; /* running or latest, of the region of each subtask */
+    uint32_t held_of[LEDGER_LANES];  /* private: of held, where the place is */
+    uint32_t completed;              /* highest completed checkpoint */
     uint32_t cut;           /* latest completed or restored one of the running timeline; 0 none */
     uint32_t triggered;     /* highest triggered one */
     uint32_t held;          /* envelopes with writer, edge or committer in this attempt */
@@ -278,6 +282,23 @@ static inline const struct ledger_envelope *ledger_envelope(const struct ledger 
     const uint32_t index = ledger_record(ledger, record)->envelope;
     return index == 0 ? NULL : &ledger->envelopes[index - 1];
 }
+
+/* The attempt that a lane of the job's runs in: that of its subtask's region. */
+static inline uint16_t ledger_attempt_of(const struct ledger *ledger, lane who)
+{
+    const uint32_t subtask = lane_index_of(who);
+    CHECK(subtask < LEDGER_LANES);
+    return ledger->attempts[subtask];
+}
+
+/* Whether an entry of a lane of the job's belongs to the running timeline: no zombie's does. */
+static inline bool ledger_is_current(const struct ledger *ledger, const struct journal_entry *entry)
+{
+    return entry->attempt == ledger_attempt_of(ledger, entry->lane);
+}
+
+/* Whether an effect is caused by a request of an attempt that has been replaced since. */
+bool ledger_is_replaced(const struct ledger *ledger, const struct journal_entry *effect);
 
 /* Whether an envelope has a place in the running attempt. */
 bool ledger_is_live(const struct ledger *ledger, const struct ledger_envelope *envelope);

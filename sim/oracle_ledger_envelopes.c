@@ -65,10 +65,12 @@ struct ledger_envelope *ledger_envelope_of(const struct ledger *ledger,
  * an identity that has been staged again since. */
 struct ledger_envelope *ledger_envelope_known_to(const struct ledger *ledger,
                                                  const struct ledger_identity *identity,
-                                                 uint16_t attempt)
+                                                 const struct journal_entry *entry)
 {
     struct ledger_envelope *current = ledger_envelope_of(ledger, identity);
-    if (current == NULL || attempt >= ledger->attempt || ledger_is_granted(current, attempt)) {
+    const uint16_t attempt = entry->attempt;
+    if (current == NULL || ledger_is_current(ledger, entry) ||
+        ledger_is_granted(current, attempt)) {
         return current;
     }
     struct ledger_envelope *known = NULL;
@@ -94,7 +96,8 @@ void ledger_name_identity(struct ledger *ledger, uint64_t identity)
 
 bool ledger_is_live(const struct ledger *ledger, const struct ledger_envelope *envelope)
 {
-    return envelope->place != PLACE_NONE && envelope->place_attempt == ledger->attempt;
+    return envelope->place != PLACE_NONE &&
+           envelope->place_attempt == ledger->attempts[envelope->subtask];
 }
 
 static uint64_t grant_bit(uint16_t attempt)
@@ -134,10 +137,17 @@ staging_of(const struct ledger *ledger, const struct ledger_identity *identity, 
     return identity->envelope;
 }
 
-void ledger_expect_restored(struct ledger *ledger, const struct stored_checkpoint *checkpoint)
+void ledger_expect_restored(struct ledger *ledger,
+                            uint16_t attempt,
+                            const struct stored_checkpoint *checkpoint,
+                            uint32_t region,
+                            uint32_t regions)
 {
     for (uint32_t of = 0; of < checkpoint->collection_count; of++) {
         const struct stored_collection *collection = &checkpoint->collections[of];
+        if (collection->subtask % regions != region) {
+            continue;
+        }
         for (uint32_t index = 0; index < collection->request_count; index++) {
             const struct stored_request *request = collection->requests[index];
             struct ledger_identity *identity = ledger_identity(ledger, request->identity);
@@ -147,8 +157,8 @@ void ledger_expect_restored(struct ledger *ledger, const struct stored_checkpoin
             const uint32_t at = staging_of(ledger, identity, request->value);
             struct ledger_envelope *envelope = &ledger->envelopes[at - 1];
             identity->envelope = at;
-            if (envelope->expected != ledger->attempt) {
-                envelope->expected = ledger->attempt;
+            if (envelope->expected != attempt) {
+                envelope->expected = attempt;
                 ledger->expected++;
             }
             if (envelope->record != 0) {
@@ -163,18 +173,28 @@ void ledger_expect_restored(struct ledger *ledger, const struct stored_checkpoin
 static bool
 is_at(const struct ledger *ledger, const struct ledger_envelope *envelope, enum ledger_place place)
 {
-    return envelope->place == place && envelope->place_attempt == ledger->attempt;
+    return envelope->place == place && ledger_is_live(ledger, envelope);
 }
 
-static void put(struct ledger *ledger, struct ledger_envelope *envelope, enum ledger_place place)
+/* Let an envelope be where the lane of an entry is. */
+static void put(struct ledger *ledger,
+                struct ledger_envelope *envelope,
+                enum ledger_place place,
+                const struct journal_entry *entry)
 {
-    const bool held_before =
-        is_at(ledger, envelope, PLACE_WRITER) || is_at(ledger, envelope, PLACE_COMMITTER);
-    const bool held = place == PLACE_WRITER || place == PLACE_COMMITTER;
-    ledger->held += held ? 1u : 0u;
-    ledger->held -= held_before ? 1u : 0u;
+    const uint32_t subtask = lane_index_of(entry->lane);
+    CHECK(subtask < LEDGER_LANES);
+    if (is_at(ledger, envelope, PLACE_WRITER) || is_at(ledger, envelope, PLACE_COMMITTER)) {
+        ledger->held--;
+        ledger->held_of[envelope->subtask]--;
+    }
+    if (place == PLACE_WRITER || place == PLACE_COMMITTER) {
+        ledger->held++;
+        ledger->held_of[subtask]++;
+    }
     envelope->place = (uint8_t)place;
-    envelope->place_attempt = ledger->attempt;
+    envelope->place_attempt = ledger->attempts[subtask];
+    envelope->subtask = (uint8_t)subtask;
 }
 
 static void judge_restaging(struct ledger *ledger,
@@ -192,7 +212,7 @@ static void judge_restaging(struct ledger *ledger,
                                                              : MISPLACED_STAGED_TWICE;
     }
     if (before->place != PLACE_FINALISED) {
-        put(ledger, before, PLACE_NONE);
+        put(ledger, before, PLACE_NONE, entry);
     }
 }
 
@@ -212,7 +232,7 @@ static void name_staged_record(struct ledger *ledger, record_id staged)
 void ledger_note_staged(struct ledger *ledger, const struct journal_entry *entry, uint32_t position)
 {
     struct ledger_identity *identity = ledger_identity_or_new(ledger, entry->identity);
-    const bool in_timeline = entry->attempt == ledger->attempt;
+    const bool in_timeline = ledger_is_current(ledger, entry);
     if (in_timeline) {
         judge_restaging(ledger, identity, entry);
     }
@@ -244,7 +264,7 @@ void ledger_note_staged(struct ledger *ledger, const struct journal_entry *entry
         identity->envelope = ledger->envelope_count;
     }
     if (in_timeline) {
-        put(ledger, envelope, PLACE_WRITER);
+        put(ledger, envelope, PLACE_WRITER, entry);
         name_staged_record(ledger, entry->record);
     }
     ledger->plain = ledger->misplaced == MISPLACED_NONE && ledger->envelope_before == 0;
@@ -253,7 +273,7 @@ void ledger_note_staged(struct ledger *ledger, const struct journal_entry *entry
 void ledger_note_received(struct ledger *ledger, const struct journal_entry *entry)
 {
     struct ledger_envelope *envelope = ledger->envelope_or_null;
-    if (entry->attempt != ledger->attempt) {
+    if (!ledger_is_current(ledger, entry)) {
         return;
     }
     if (envelope == NULL || !ledger_is_live(ledger, envelope)) {
@@ -263,7 +283,7 @@ void ledger_note_received(struct ledger *ledger, const struct journal_entry *ent
     }
     ledger->plain = ledger->misplaced == MISPLACED_NONE;
     if (envelope != NULL) {
-        put(ledger, envelope, PLACE_COMMITTER);
+        put(ledger, envelope, PLACE_COMMITTER, entry);
     }
 }
 
@@ -271,7 +291,7 @@ void ledger_note_restored(struct ledger *ledger, const struct journal_entry *ent
 {
     struct ledger_envelope *envelope = ledger->envelope_or_null;
     ledger->saw |= SAW_ENVELOPE_RESTORED;
-    if (entry->attempt != ledger->attempt) {
+    if (!ledger_is_current(ledger, entry)) {
         return;
     }
     if (envelope == NULL) {
@@ -280,12 +300,12 @@ void ledger_note_restored(struct ledger *ledger, const struct journal_entry *ent
     }
     if (ledger_is_live(ledger, envelope)) {
         ledger->misplaced = MISPLACED_RESTORED_TWICE;
-    } else if (envelope->expected != ledger->attempt) {
+    } else if (envelope->expected != entry->attempt) {
         ledger->misplaced = MISPLACED_RESTORED_FOREIGN;
     } else {
         ledger->expected--;
     }
-    put(ledger, envelope, PLACE_COMMITTER);
+    put(ledger, envelope, PLACE_COMMITTER, entry);
 }
 
 /* Left behind by an operator's order: nobody owes it any more. What becomes of its record is for
@@ -293,8 +313,8 @@ void ledger_note_restored(struct ledger *ledger, const struct journal_entry *ent
 void ledger_note_not_restored(struct ledger *ledger, const struct journal_entry *entry)
 {
     struct ledger_envelope *envelope = ledger->envelope_or_null;
-    if (envelope != NULL && entry->attempt == ledger->attempt &&
-        envelope->expected == ledger->attempt) {
+    if (envelope != NULL && ledger_is_current(ledger, entry) &&
+        envelope->expected == entry->attempt) {
         envelope->expected = 0;
         ledger->expected--;
     }
@@ -305,14 +325,14 @@ void ledger_note_not_restored(struct ledger *ledger, const struct journal_entry 
 void ledger_note_commit_request(struct ledger *ledger, const struct journal_entry *entry)
 {
     struct ledger_envelope *envelope = ledger->envelope_or_null;
-    if (entry->attempt != ledger->attempt) {
+    if (!ledger_is_current(ledger, entry)) {
         return;
     }
     if (envelope == NULL || !is_at(ledger, envelope, PLACE_COMMITTER)) {
         ledger->misplaced = MISPLACED_REQUEST_NOT_HELD;
         return;
     }
-    if (envelope->expected == ledger->attempt || ledger->completed >= envelope->checkpoint) {
+    if (envelope->expected == entry->attempt || ledger->completed >= envelope->checkpoint) {
         envelope->granted |= grant_bit(entry->attempt);
     }
     ledger->plain = envelope->value == entry->value;
@@ -321,7 +341,7 @@ void ledger_note_commit_request(struct ledger *ledger, const struct journal_entr
 void ledger_note_finalised(struct ledger *ledger, const struct journal_entry *entry)
 {
     struct ledger_envelope *envelope = ledger->envelope_or_null;
-    if (entry->attempt != ledger->attempt) {
+    if (!ledger_is_current(ledger, entry)) {
         return;
     }
     if (envelope == NULL || !is_at(ledger, envelope, PLACE_COMMITTER)) {
@@ -329,6 +349,6 @@ void ledger_note_finalised(struct ledger *ledger, const struct journal_entry *en
         return;
     }
     envelope->finalised = true;
-    put(ledger, envelope, PLACE_FINALISED);
+    put(ledger, envelope, PLACE_FINALISED, entry);
     ledger->plain = true;
 }

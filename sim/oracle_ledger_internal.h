@@ -19,13 +19,17 @@ void *ledger_grown(
 struct ledger_identity *ledger_identity_or_new(struct ledger *ledger, uint64_t identity);
 struct ledger_envelope *ledger_envelope_known_to(const struct ledger *ledger,
                                                  const struct ledger_identity *identity,
-                                                 uint16_t attempt);
+                                                 const struct journal_entry *entry);
 struct ledger_envelope *ledger_envelope_of(const struct ledger *ledger,
                                            const struct ledger_identity *identity);
 /* Set what the current entry names. */
 void ledger_name_identity(struct ledger *ledger, uint64_t identity);
-/* The running attempt must restore what the checkpoint holds. */
-void ledger_expect_restored(struct ledger *ledger, const struct stored_checkpoint *checkpoint);
+/* An attempt must restore what the checkpoint holds: of so many regions this one, or all (0 of 1). */
+void ledger_expect_restored(struct ledger *ledger,
+                            uint16_t attempt,
+                            const struct stored_checkpoint *checkpoint,
+                            uint32_t region,
+                            uint32_t regions);
 /* The completed checkpoint holds these. */
 void ledger_note_collected(struct ledger *ledger, const struct stored_checkpoint *checkpoint);
 void ledger_note_staged(struct ledger *ledger,

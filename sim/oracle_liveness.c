@@ -28,10 +28,11 @@ struct liveness {
     bool stopped; /* by the sink, since the heal */
 };
 
-static void on_started(struct liveness *liveness, struct judge *judge, uint32_t position)
+/* A region that stops is as good as started again. */
+static void
+on_started(struct liveness *liveness, struct judge *judge, bool by_sink, uint32_t position)
 {
-    liveness->restarts += liveness->stopped ? 1u : 0u;
-    liveness->stopped = false;
+    liveness->restarts += by_sink ? 1u : 0u;
     if (liveness->restarts > judge->facts->restarts_after_heal) {
         judge_violation(judge,
                         position,
@@ -82,8 +83,11 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
         return;
     } else if (entry->kind == HOST_JOB_STOPPED) {
         liveness->stopped = entry->code == STOP_CAUSE_SINK || entry->code == STOP_CAUSE_CHECKPOINT;
+    } else if (entry->kind == HOST_JOB_STARTED) {
+        on_started(liveness, judge, liveness->stopped, position);
+        liveness->stopped = false;
     } else {
-        on_started(liveness, judge, position);
+        on_started(liveness, judge, entry->code == STOP_CAUSE_SINK, position);
     }
 }
 
@@ -128,7 +132,8 @@ const struct oracle_type oracle_liveness = {
     .mutants = mutants,
     .marks = marks,
     .kinds = KIND(HOST_HEAL) | KIND(HOST_JOB_STARTED) | KIND(HOST_JOB_STOPPED) |
-             KIND(HOST_CHECKPOINT_TRIGGERED) | KIND(HOST_CHECKPOINT_ABORTED),
+             KIND(HOST_REGION_STOPPED) | KIND(HOST_CHECKPOINT_TRIGGERED) |
+             KIND(HOST_CHECKPOINT_ABORTED),
     .state_size = sizeof(struct liveness),
     .on_entry = on_entry,
     .at_end = at_end,

@@ -46,7 +46,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
 {
     (void)state;
     const struct ledger *ledger = judge->ledger;
-    if (entry->kind == HOST_JOB_STARTED) {
+    if (entry->kind == HOST_JOB_STARTED || entry->kind == HOST_REGION_STARTED) {
         on_started(judge);
         return;
     }
@@ -55,7 +55,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
     }
     if (ledger_is_staged(judge->ledger, entry->attempt)) {
         report(judge, position, entry->record, "before the checkpoint that owns it completed");
-    } else if (entry->attempt != 0 && entry->attempt < ledger->attempt) {
+    } else if (ledger_is_replaced(ledger, entry)) {
         report(judge, position, entry->record, "after its attempt was lost before a checkpoint");
     }
 }
@@ -68,8 +68,8 @@ const struct oracle_type oracle_no_early_visibility = {
     .sentence = "nothing is visible before the checkpoint that owns it completed",
     .mutants = mutants,
     .marks = marks,
-    .kinds =
-        KIND(HOST_JOB_STARTED) | KIND(WORLD_CREATED) | KIND(WORLD_REPLACED) | KIND(WORLD_VISIBLE),
+    .kinds = KIND(HOST_JOB_STARTED) | KIND(HOST_REGION_STARTED) | KIND(WORLD_CREATED) |
+             KIND(WORLD_REPLACED) | KIND(WORLD_VISIBLE),
     .kinds_unusual = KIND(WORLD_CREATED) | KIND(WORLD_REPLACED) | KIND(WORLD_VISIBLE),
     .on_entry = on_entry,
 };

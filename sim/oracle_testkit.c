@@ -45,7 +45,40 @@ void kit_start(struct kit *kit)
     kit->judge = arena_take(&kit->arena, sizeof(*kit->judge));
     judge_init(kit->judge, &kit->world, &kit->log, &kit->store, &kit->facts, &kit->type, 1);
     kit->attempt = 1;
+    kit->attempts[0] = 1;
+    kit->attempts[1] = 1;
     (void)kit_note(kit, (struct journal_entry){.kind = HOST_JOB_STARTED});
+}
+
+void kit_regions(struct kit *kit)
+{
+    kit->split_starts[1] = KIT_RECORDS / 2;
+    kit->split_starts[2] = KIT_RECORDS;
+    kit->log.split_count = 2;
+    for (uint32_t index = KIT_RECORDS / 2; index < KIT_RECORDS; index++) {
+        kit->records[index].record.split = 1;
+        kit->records[index].record.position = index - KIT_RECORDS / 2;
+    }
+}
+
+void kit_speak(struct kit *kit, uint32_t subtask)
+{
+    kit->subtask = subtask;
+    kit->attempt = kit->attempts[subtask];
+}
+
+void kit_restart_region(struct kit *kit, uint32_t subtask, uint32_t checkpoint)
+{
+    const uint32_t other = 1 - subtask;
+    const uint16_t latest = kit->attempts[other] > kit->attempts[subtask] ? kit->attempts[other]
+                                                                          : kit->attempts[subtask];
+    kit->attempts[subtask] = (uint16_t)(latest + 1);
+    kit_speak(kit, subtask);
+    (void)kit_note(kit,
+                   (struct journal_entry){.kind = HOST_REGION_STARTED,
+                                          .lane = lane_make(LANE_TASK, subtask),
+                                          .checkpoint = checkpoint,
+                                          .a = 2});
 }
 
 uint32_t kit_note(struct kit *kit, struct journal_entry entry)
@@ -57,8 +90,10 @@ uint32_t kit_note(struct kit *kit, struct journal_entry entry)
 
 void kit_host(struct kit *kit, enum journal_kind kind, record_id record)
 {
-    (void)kit_note(
-        kit, (struct journal_entry){.kind = (uint8_t)kind, .lane = kit_writer, .record = record});
+    (void)kit_note(kit,
+                   (struct journal_entry){.kind = (uint8_t)kind,
+                                          .lane = (lane)(kit_writer + kit->subtask),
+                                          .record = record});
 }
 
 void kit_wait(struct kit *kit, nanos duration)
@@ -104,7 +139,7 @@ void kit_envelope(struct kit *kit, enum journal_kind kind, uint32_t envelope)
     (void)kit_note(kit,
                    (struct journal_entry){
                        .kind = (uint8_t)kind,
-                       .lane = is_staging ? kit_writer : kit_committer,
+                       .lane = (lane)((is_staging ? kit_writer : kit_committer) + kit->subtask),
                        .identity = staged->identity == 0 ? envelope : staged->identity,
                        .value = staged->value,
                        .record = staged->record,
@@ -114,25 +149,44 @@ void kit_envelope(struct kit *kit, enum journal_kind kind, uint32_t envelope)
                    });
 }
 
+/* Of these envelopes those whose records are of a region's split. */
+static void collect(struct kit *kit,
+                    struct stored_checkpoint *checkpoint,
+                    uint32_t subtask,
+                    const uint32_t *envelopes_or_null)
+{
+    const struct stored_request **requests =
+        arena_take(&kit->arena, KIT_ENVELOPES * sizeof(struct stored_request *));
+    struct stored_collection *collection = &checkpoint->collections[subtask];
+    *collection = (struct stored_collection){.subtask = subtask, .requests = requests};
+    for (uint32_t at = 0; envelopes_or_null != NULL && envelopes_or_null[at] != 0; at++) {
+        const struct stored_request *staged = &kit->staged[envelopes_or_null[at]];
+        const bool has_split = kit->log.split_count > 1 && staged->record != 0;
+        if (has_split && kit->records[staged->record - 1].record.split != subtask) {
+            continue;
+        }
+        struct stored_request *request = arena_take(&kit->arena, sizeof(*request));
+        *request = *staged;
+        requests[collection->request_count] = request;
+        collection->request_count++;
+    }
+}
+
 uint32_t kit_checkpoint(struct kit *kit, uint32_t covered, const uint32_t *envelopes_or_null)
 {
     struct stored_checkpoint *checkpoint = store_begin(&kit->store, kit->attempt);
     (void)kit_note(kit,
                    (struct journal_entry){.kind = HOST_CHECKPOINT_TRIGGERED,
                                           .checkpoint = checkpoint->number});
-    uint64_t *positions = arena_take(&kit->arena, sizeof(*positions));
-    *positions = covered;
+    const uint32_t splits = kit->log.split_count;
+    uint64_t *positions = arena_take(&kit->arena, splits * sizeof(*positions));
     checkpoint->positions = positions;
-    const struct stored_request **requests =
-        arena_take(&kit->arena, KIT_ENVELOPES * sizeof(struct stored_request *));
-    checkpoint->collections = arena_take_zeroed(&kit->arena, sizeof(checkpoint->collections[0]));
-    checkpoint->collection_count = 1;
-    checkpoint->collections[0].requests = requests;
-    for (uint32_t at = 0; envelopes_or_null != NULL && envelopes_or_null[at] != 0; at++) {
-        struct stored_request *request = arena_take(&kit->arena, sizeof(*request));
-        *request = kit->staged[envelopes_or_null[at]];
-        requests[at] = request;
-        checkpoint->collections[0].request_count++;
+    checkpoint->collections =
+        arena_take_zeroed(&kit->arena, splits * sizeof(checkpoint->collections[0]));
+    checkpoint->collection_count = splits;
+    for (uint32_t split = 0; split < splits; split++) {
+        positions[split] = covered;
+        collect(kit, checkpoint, split, envelopes_or_null);
     }
     store_complete(&kit->store, checkpoint, kit->sched.now);
     (void)kit_note(kit,

@@ -20,7 +20,7 @@ struct kit {
     struct sched sched;
     struct journal journal;
     struct source_record records[KIT_RECORDS];
-    uint32_t split_starts[2];
+    uint32_t split_starts[3];
     struct source_log log;
     struct store store;
     struct judge_facts facts;
@@ -28,6 +28,8 @@ struct kit {
     struct stored_request staged[KIT_ENVELOPES]; /* latest staging of each envelope */
     uint32_t staged_checkpoint;                  /* that stagings belong to: the next one */
     uint16_t attempt;
+    uint16_t attempts[2]; /* of two regions, if there are any: kit_regions */
+    uint32_t subtask;     /* whose half speaks, and of whose region the attempt is */
     uint32_t requests;
     const struct oracle_type *type;
 };
@@ -40,6 +42,14 @@ extern const lane kit_policy;
 void kit_init(struct kit *kit, const struct oracle_type *type);
 /* Prepare the judge and start the first attempt. */
 void kit_start(struct kit *kit);
+
+/* Before kit_start: two regions, of a split each with half of the records; a checkpoint covers the
+ * first records of both. */
+void kit_regions(struct kit *kit);
+/* Let the halves of a region speak from here on. */
+void kit_speak(struct kit *kit, uint32_t subtask);
+/* Start the next attempt of a region from a checkpoint, or from none (0), and let it speak. */
+void kit_restart_region(struct kit *kit, uint32_t subtask, uint32_t checkpoint);
 
 /* Append an entry, with time and attempt filled in unless given. Returns its position. */
 uint32_t kit_note(struct kit *kit, struct journal_entry entry);

@@ -13,7 +13,7 @@ bool barrier_pass(struct task *task, struct channel *channel, uint32_t checkpoin
 {
     CHECK(checkpoint > channel->barrier);
     channel->barrier = checkpoint;
-    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+    for (uint32_t i = task->source_first; i < task->source_end; i++) {
         if (task->channels[i].barrier < checkpoint) {
             return false;
         }
@@ -74,19 +74,26 @@ void barrier_overtake(struct task *task)
     task->overtook = task->arrived;
     task->last_barrier = task->overtook;
     task->awaited = 1; /* this loop */
-    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+    for (uint32_t i = task->source_first; i < task->source_end; i++) {
         overtake_in(task, i);
     }
     channel_is_done(task);
 }
 
-/* Back into the channels, before the source's input; by the routing when the parallelism is another. */
-void barrier_restore(struct job *job, const struct stored_checkpoint *stored)
+/* Back into the channels of a part of the job, before the source's input; by the routing when the
+ * parallelism is another. */
+void barrier_restore(struct job *job,
+                     const struct stored_checkpoint *stored,
+                     uint32_t subtask_first,
+                     uint32_t subtask_end)
 {
     const bool same = stored->subtasks == job->subtasks;
     for (uint32_t i = 0; i < stored->in_flight_count; i++) {
         const struct stored_in_flight *record = &stored->in_flight[i];
         const uint32_t subtask = same ? record->subtask : source_route(job, record->record - 1);
+        if (subtask < subtask_first || subtask >= subtask_end) {
+            continue;
+        }
         struct channel *channel = &job->tasks[subtask].channels[record->source];
         channel_reserve(channel, job, 1);
         channel_push(channel, ITEM(ITEM_RECORD, record->record));

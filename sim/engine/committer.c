@@ -32,6 +32,7 @@ void committer_create(struct job *job, uint32_t index)
     bool chained = job_is_chained(job);
     *committer = (struct committer){
         .job = job,
+        .region = region_of(job, index),
         .index = index,
         .task_or_null = chained ? &job->tasks[index] : NULL,
         .writers = job->sink->committer_kind == SINK_COMMITTER_GLOBAL ? job->subtasks : 1,
@@ -44,7 +45,7 @@ void committer_create(struct job *job, uint32_t index)
 void committer_open(struct committer *committer)
 {
     struct job *job = committer->job;
-    if (job->stop != STOP_NONE) {
+    if (!region_is_whole(committer->region, job)) {
         return; /* a process died: nothing of this attempt begins any more */
     }
     bool chained = committer->task_or_null != NULL;
@@ -55,11 +56,11 @@ void committer_open(struct committer *committer)
     committer->half->committer_or_null = committer;
     committer->half->task_or_null = committer->task_or_null;
     if (committer->half->failed) {
-        job_fail(job, STOP_CAUSE_SINK, SINK_REASON_MEMORY);
+        job_fail_at(committer->half, STOP_CAUSE_SINK, SINK_REASON_MEMORY);
         return;
     }
     struct sink_event open = {.kind = SINK_EVENT_OPEN};
-    open.u.open.restored = job->restored != 0;
+    open.u.open.restored = committer->region->restored != 0;
     half_step(committer->half, &open);
 }
 
@@ -88,7 +89,7 @@ static void note_request(struct committer *committer,
                    (struct journal_entry){.kind = (uint8_t)kind,
                                           .code = code,
                                           .lane = lane_make(LANE_COMMITTER, committer->index),
-                                          .attempt = committer->job->attempt,
+                                          .attempt = committer->region->attempt,
                                           .record = request->record,
                                           .checkpoint = request->checkpoint,
                                           .identity = request->identity,
@@ -163,8 +164,9 @@ void committer_schedule(struct committer *committer)
         task_schedule(committer->task_or_null);
         return;
     }
-    if (committer->run_scheduled || !job_is_live(committer->job) || committer->half == NULL ||
-        !half_is_idle(committer->half) || !committer_has_work(committer)) {
+    if (committer->run_scheduled || committer->half == NULL ||
+        !region_is_live(committer->region, committer->job) || !half_is_idle(committer->half) ||
+        !committer_has_work(committer)) {
         return;
     }
     committer->run_scheduled = true;
@@ -172,7 +174,7 @@ void committer_schedule(struct committer *committer)
                        committer->half->node,
                        ENGINE_COMMITTER_RUN,
                        job_cpu_free(committer->job, committer->half->node),
-                       committer->job->attempt,
+                       committer->region->attempt,
                        committer->index);
 }
 
@@ -371,7 +373,7 @@ void committer_returned(struct committer *committer)
     (void)job_note(job,
                    (struct journal_entry){.kind = HOST_COMMIT_RETURNED,
                                           .lane = committer->half->lane,
-                                          .attempt = job->attempt,
+                                          .attempt = committer->region->attempt,
                                           .checkpoint = committer->running_checkpoint});
     uint32_t kept = finalise(committer);
     release_running(committer);
@@ -383,7 +385,7 @@ void committer_returned(struct committer *committer)
     committer->tries++;
     uint32_t tries_max = job->config->commit_retries == 0 ? 10 : job->config->commit_retries;
     if (committer->tries > tries_max) {
-        job_fail(job, STOP_CAUSE_SINK, SINK_REASON_EXHAUSTED);
+        job_fail_at(committer->half, STOP_CAUSE_SINK, SINK_REASON_EXHAUSTED);
     }
 }
 

@@ -26,7 +26,7 @@ static void note_completed(struct job *job, const struct stored_checkpoint *stor
 
 static void schedule_tick(struct job *job, nanos due)
 {
-    job->tick = job_schedule(job, job->coordinator_node, ENGINE_TICK, due, job->attempt, 0);
+    job->tick = job_schedule(job, job->coordinator_node, ENGINE_TICK, due, job->started, 0);
 }
 
 void coordinator_start(struct job *job)
@@ -90,7 +90,7 @@ static void trigger(struct job *job, enum store_kind kind)
                      job->coordinator_node,
                      ENGINE_TIMEOUT,
                      nanos_add(world_now(job->world), job->config->checkpoint_timeout),
-                     job->attempt,
+                     job->started,
                      number);
     for (uint32_t i = 0; i < job->config->sources; i++) {
         const nanos due = barrier_due(job, i);
@@ -98,7 +98,7 @@ static void trigger(struct job *job, enum store_kind kind)
                            job->source_nodes[i],
                            ENGINE_BARRIER,
                            due,
-                           job->attempt,
+                           job->sources[i].attempt,
                            i | ((uint64_t)number << 32));
     }
 }
@@ -113,7 +113,7 @@ static bool all_tasks_run(const struct job *job)
         }
     }
     for (uint32_t i = 0; i < job->subtasks; i++) {
-        if (!job->tasks[i].running) {
+        if (!job->tasks[i].running || job->tasks[i].region->stop > STOP_NOTICING) {
             return false;
         }
     }
@@ -124,7 +124,7 @@ static bool all_tasks_run(const struct job *job)
 static bool barriers_have_room(const struct job *job)
 {
     for (uint32_t i = 0; i < job->subtasks; i++) {
-        for (uint32_t j = 0; j < job->config->sources; j++) {
+        for (uint32_t j = job->tasks[i].source_first; j < job->tasks[i].source_end; j++) {
             if (!channel_has_barrier_room(&job->tasks[i].channels[j])) {
                 return false;
             }
@@ -265,7 +265,7 @@ void coordinator_part(struct job *job, uint32_t checkpoint)
                            job->coordinator_node,
                            ENGINE_COMPLETE,
                            world_now(job->world),
-                           job->attempt,
+                           job->started,
                            checkpoint);
     }
 }
@@ -283,6 +283,9 @@ abort_pending(struct job *job, struct pending_checkpoint *pending, enum abort_ca
     for (uint32_t i = 0; i < job->subtasks && job_is_live(job); i++) {
         job->tasks[i].aborted = number;
         task_schedule(&job->tasks[i]);
+    }
+    if (cause == ABORT_CAUSE_REGION) {
+        return; /* no failure of the checkpoint's own */
     }
     job->failures++;
     const bool is_over = job->failures > job->config->checkpoint_failures_tolerated;
@@ -320,11 +323,20 @@ static struct listener listener_of(const struct job *job, uint32_t number)
     return (struct listener){lane_make(LANE_SOURCE, number), job->source_nodes[number]};
 }
 
+const struct region *coordinator_listener_region(const struct job *job, uint32_t number)
+{
+    return region_of(job, lane_index_of(listener_of(job, number).who));
+}
+
 static void
 schedule_notice(struct job *job, uint32_t number, uint32_t node, uint32_t checkpoint, nanos due)
 {
-    (void)job_schedule(
-        job, node, ENGINE_NOTICE, due, job->attempt, number | ((uint64_t)checkpoint << 32));
+    (void)job_schedule(job,
+                       node,
+                       ENGINE_NOTICE,
+                       due,
+                       coordinator_listener_region(job, number)->attempt,
+                       number | ((uint64_t)checkpoint << 32));
 }
 
 /* Send one notice, or lose or delay it. */
@@ -336,11 +348,12 @@ static void send_notice(struct job *job, uint32_t number, uint32_t checkpoint)
     nanos due = world_now(job->world);
     nanos interval = job->config->checkpoint_interval;
     if (fate == 1) {
-        (void)job_note(job,
-                       (struct journal_entry){.kind = HOST_NOTICE_LOST,
-                                              .lane = who,
-                                              .attempt = job->attempt,
-                                              .checkpoint = checkpoint});
+        (void)job_note(
+            job,
+            (struct journal_entry){.kind = HOST_NOTICE_LOST,
+                                   .lane = who,
+                                   .attempt = coordinator_listener_region(job, number)->attempt,
+                                   .checkpoint = checkpoint});
         return;
     }
     if (fate == 2) {
@@ -464,8 +477,10 @@ void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpo
     const lane who = listener_of(job, number).who;
     (void)job_note(
         job,
-        (struct journal_entry){
-            .kind = HOST_NOTICE, .lane = who, .attempt = job->attempt, .checkpoint = checkpoint});
+        (struct journal_entry){.kind = HOST_NOTICE,
+                               .lane = who,
+                               .attempt = coordinator_listener_region(job, number)->attempt,
+                               .checkpoint = checkpoint});
     jump_clock(job, listener_of(job, number));
     if (lane_kind_of(who) == LANE_COMMITTER) {
         committer_notice(&job->committers[lane_index_of(who)], checkpoint);
@@ -482,11 +497,16 @@ void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpo
     task_schedule(target);
 }
 
-void coordinator_stop(struct job *job)
+void coordinator_abort(struct job *job, enum abort_cause cause)
 {
     while (job->pending_count > 0) {
-        abort_pending(job, &job->pending[job->pending_count - 1], ABORT_CAUSE_JOB_STOPPED);
+        abort_pending(job, &job->pending[job->pending_count - 1], cause);
     }
+}
+
+void coordinator_stop(struct job *job)
+{
+    coordinator_abort(job, ABORT_CAUSE_JOB_STOPPED);
     if (job->tick != SCHED_NONE) {
         sched_cancel(job->world->sched, job->tick);
         job->tick = SCHED_NONE;

@@ -8,7 +8,8 @@
  *   coordinator     what it had under way       every half, until it is noticed
  *   lost contact    nobody                      the subtask, as a zombie beside its replacement
  *   silence         nobody                      a paused process, as a zombie when it wakes
- */
+ *
+ * Where regions restart by themselves, a subtask that dies or falls silent stops its region alone. */
 #include "sim/engine/engine.h"
 
 #define HEARTBEAT_TIMEOUT SECONDS(50) /* heartbeat.timeout of the real framework, FW13 */
@@ -44,7 +45,9 @@ bool crash_is_given_up(struct job *job, struct half *half)
     if (until <= nanos_add(now, HEARTBEAT_TIMEOUT)) {
         return false;
     }
-    job->zombie_for = nanos_add(nanos_sub(until, now), job->config->downtime[DOWNTIME_REQUEST]);
+    const nanos life = nanos_add(nanos_sub(until, now), job->config->downtime[DOWNTIME_REQUEST]);
+    job->zombie_for = life;
+    half->region->zombie_for = life;
     lose_half(job, half, has_room_for_zombie(job));
     return true;
 }
@@ -105,22 +108,40 @@ static void lose_task(struct job *job, uint32_t index, bool zombie)
     }
 }
 
-/* The subtask or committer that the last event was on; the first one when it was on none. */
-static void lose_victim(struct job *job, uint32_t node, bool zombie)
+/* The subtask that a node belongs to; the first one when it belongs to none. */
+static uint32_t subtask_of(const struct job *job, uint32_t node, bool *is_committer)
 {
+    *is_committer = false;
     for (uint32_t i = 0; i < job->committer_count && !job_is_chained(job); i++) {
         if (job->committer_nodes[i] == node) {
-            lose_half(job, job->committers[i].half, zombie);
-            return;
+            *is_committer = true;
+            return i;
         }
     }
     for (uint32_t i = 0; i < job->subtasks; i++) {
         if (job->task_nodes[i] == node) {
-            lose_task(job, i, zombie);
-            return;
+            return i;
         }
     }
-    lose_task(job, 0, zombie);
+    return 0;
+}
+
+struct region *region_of_node(const struct job *job, uint32_t node)
+{
+    bool is_committer = false;
+    return region_of(job, subtask_of(job, node, &is_committer));
+}
+
+/* The subtask or committer that the last event was on; the first one when it was on none. */
+static void lose_victim(struct job *job, uint32_t node, bool zombie)
+{
+    bool is_committer = false;
+    const uint32_t subtask = subtask_of(job, node, &is_committer);
+    if (is_committer) {
+        lose_half(job, job->committers[subtask].half, zombie);
+    } else {
+        lose_task(job, subtask, zombie);
+    }
 }
 
 static nanos oldest_of(nanos oldest, const struct stored_request *const *requests, uint32_t count)
@@ -165,15 +186,58 @@ nanos job_downtime(const struct job *job, enum job_downtime class)
     return left > least ? left : least;
 }
 
+/* The job, or the region that lost a process, stops when it is noticed. */
+static void schedule_noticed(struct job *job, struct region *region_or_null, nanos due)
+{
+    if (region_or_null == NULL) {
+        job->stop = STOP_NOTICING;
+        (void)job_schedule(job, job->coordinator_node, ENGINE_NOTICED, due, job->started, 0);
+        return;
+    }
+    region_or_null->stop = STOP_NOTICING;
+    (void)job_schedule(job,
+                       job->coordinator_node,
+                       ENGINE_REGION_NOTICED,
+                       due,
+                       region_or_null->attempt,
+                       (uint64_t)(region_or_null - job->regions));
+}
+
+static void lose(struct job *job, uint32_t what, uint32_t node, bool zombie)
+{
+    if (what == CRASH_ALL) {
+        job->sources_dead = true;
+        for (uint32_t i = 0; i < job->half_count; i++) {
+            if (job->halves[i]->attempt == job->halves[i]->region->attempt) {
+                lose_half(job, job->halves[i], false);
+            }
+        }
+    } else if (what == CRASH_COORDINATOR) {
+        job->coordinator_dead = true;
+    } else {
+        lose_victim(job, node, zombie);
+    }
+}
+
+static bool is_of_one_subtask(struct crash_outcome outcome)
+{
+    return outcome.what == CRASH_SUBTASK || outcome.what == CRASH_LOST_CONTACT;
+}
+
 static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
 {
     struct world *world = job->world;
     bool zombie = outcome.what == CRASH_LOST_CONTACT && has_room_for_zombie(job);
     nanos length = job_downtime(job, (enum job_downtime)outcome.downtime);
     nanos down = zombie ? job->config->downtime[DOWNTIME_SHORT] : length;
-    job->down_until = nanos_add(world_now(world), down);
-    job->zombie_for = zombie ? length : 0;
-    fault_lasts_until(world->fault, job->down_until);
+    const nanos until = nanos_add(world_now(world), down);
+    struct region *region =
+        job_is_regional(job) && is_of_one_subtask(outcome) ? region_of_node(job, node) : NULL;
+    nanos *down_until = region == NULL ? &job->down_until : &region->down_until;
+    nanos *zombie_for = region == NULL ? &job->zombie_for : &region->zombie_for;
+    *down_until = until;
+    *zombie_for = zombie ? length : 0;
+    fault_lasts_until(world->fault, until);
     (void)job_note(job,
                    (struct journal_entry){.kind = HOST_INJECTED,
                                           .code = zombie ? FAULT_ZOMBIE : FAULT_CRASH,
@@ -181,25 +245,8 @@ static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
                                           .attempt = job->attempt,
                                           .a = down,
                                           .b = outcome.what});
-    if (outcome.what == CRASH_ALL) {
-        job->sources_dead = true;
-        for (uint32_t i = 0; i < job->half_count; i++) {
-            if (job->halves[i]->attempt == job->attempt) {
-                lose_half(job, job->halves[i], false);
-            }
-        }
-    } else if (outcome.what == CRASH_COORDINATOR) {
-        job->coordinator_dead = true;
-    } else {
-        lose_victim(job, node, zombie);
-    }
-    job->stop = STOP_NOTICING;
-    (void)job_schedule(job,
-                       job->coordinator_node,
-                       ENGINE_NOTICED,
-                       nanos_add(world_now(world), job->config->detection_delay),
-                       job->attempt,
-                       0);
+    lose(job, outcome.what, node, zombie);
+    schedule_noticed(job, region, nanos_add(world_now(world), job->config->detection_delay));
 }
 
 /* A process that is paused for longer than its heartbeats allow is taken for dead and replaced. When
@@ -211,7 +258,7 @@ void job_watch_pause(struct job *job, struct half *half)
     if (until > noticed_at && half->silent_until != until) {
         half->silent_until = until;
         (void)job_schedule(
-            job, job->coordinator_node, ENGINE_SILENT, noticed_at, job->attempt, half->node);
+            job, job->coordinator_node, ENGINE_SILENT, noticed_at, half->attempt, half->node);
     }
 }
 
@@ -219,13 +266,25 @@ void crash_silent(struct job *job, uint32_t node)
 {
     nanos now = world_now(job->world);
     nanos until = link_node_free_at(job->link, node);
-    if (job->stop != STOP_NONE || until == now) {
+    struct region *region = region_of_node(job, node);
+    if (!region_is_whole(region, job) || until == now) {
         return;
     }
-    job->zombie_for = nanos_add(nanos_sub(until, now), job->config->downtime[DOWNTIME_REQUEST]);
+    const nanos life = nanos_add(nanos_sub(until, now), job->config->downtime[DOWNTIME_REQUEST]);
+    job->zombie_for = job_is_regional(job) ? job->zombie_for : life;
+    region->zombie_for = life;
     lose_victim(job, node, has_room_for_zombie(job));
-    job->stop = STOP_NOTICING;
-    (void)job_schedule(job, job->coordinator_node, ENGINE_NOTICED, now, job->attempt, 0);
+    schedule_noticed(job, job_is_regional(job) ? region : NULL, now);
+}
+
+/* A subtask whose region is down or stopping cannot die again. */
+static uint32_t crashes_of_subtasks(void)
+{
+    uint32_t outcomes = 0;
+    for (uint32_t i = 0; i < ARRAY_COUNT(crash_outcomes); i++) {
+        outcomes |= is_of_one_subtask(crash_outcomes[i]) ? UINT32_C(1) << i : 0;
+    }
+    return outcomes;
 }
 
 void job_offer_crash(struct job *job, uint32_t node)
@@ -236,8 +295,11 @@ void job_offer_crash(struct job *job, uint32_t node)
     if (job->crashes_wanted == 0) {
         job->crashes_wanted = crashes_wanted(job);
     }
-    uint32_t pick =
-        engine_pick(job, ENGINE_SITE_CRASH, lane_make(LANE_COORDINATOR, 0), job->crashes_wanted);
+    uint32_t wanted = job->crashes_wanted;
+    if (UNLIKELY(job_is_regional(job)) && region_of_node(job, node)->stop != STOP_NONE) {
+        wanted &= ~crashes_of_subtasks();
+    }
+    uint32_t pick = engine_pick(job, ENGINE_SITE_CRASH, lane_make(LANE_COORDINATOR, 0), wanted);
     if (pick != 0) {
         crash(job, crash_outcomes[pick], node);
     }

@@ -1,6 +1,7 @@
 /* Inside of the engine: its objects and how its files call each other. Not for outside use.
  *
  *   job.c          lives of the job: start, stop, restart, rescale, completion
+ *   region.c       restarts of a part of the job
  *   crash.c        crashes, and processes that fall silent
  *   source.c       sources, channels, barrier alignment
  *   half.c         the host of one half of a sink: events in, effects out
@@ -20,23 +21,25 @@
 /* What an engine event is about: low byte of its kind. Payload a is the object's number, b extra. */
 enum engine_event {
     ENGINE_NONE = 0,
-    ENGINE_START,         /* a: attempt */
-    ENGINE_EMIT,          /* a: attempt, b: source */
-    ENGINE_BARRIER,       /* a: attempt, b: source | checkpoint << 32 */
-    ENGINE_TASK_OPEN,     /* a: attempt, b: task */
-    ENGINE_TASK_RUN,      /* a: attempt, b: task: deliver the next thing that may be delivered */
-    ENGINE_COMMITTER_RUN, /* a: attempt, b: committer: same for a committer on its own node */
-    ENGINE_TIMER,         /* a: half */
-    ENGINE_MORE,          /* a: half */
-    ENGINE_TICK,          /* a: attempt: trigger a checkpoint if due */
-    ENGINE_COMPLETE,      /* a: attempt, b: checkpoint whose parts have all arrived */
-    ENGINE_TIMEOUT,       /* a: attempt, b: checkpoint */
-    ENGINE_NOTICE,        /* a: attempt, b: listener | checkpoint << 32 */
-    ENGINE_NOTICED,       /* a: attempt, b: packed stop: a crash is noticed */
-    ENGINE_CLOSE,         /* a: half */
-    ENGINE_CLOSE_BOUND,   /* a: half */
-    ENGINE_ZOMBIE_END,    /* a: half */
-    ENGINE_SILENT,        /* a: attempt, b: node: a paused process missed its heartbeats */
+    ENGINE_START,          /* a: attempt */
+    ENGINE_EMIT,           /* a: attempt, b: source */
+    ENGINE_BARRIER,        /* a: attempt, b: source | checkpoint << 32 */
+    ENGINE_TASK_OPEN,      /* a: attempt, b: task */
+    ENGINE_TASK_RUN,       /* a: attempt, b: task: deliver the next thing that may be delivered */
+    ENGINE_COMMITTER_RUN,  /* a: attempt, b: committer: same for a committer on its own node */
+    ENGINE_TIMER,          /* a: half */
+    ENGINE_MORE,           /* a: half */
+    ENGINE_TICK,           /* a: attempt: trigger a checkpoint if due */
+    ENGINE_COMPLETE,       /* a: attempt, b: checkpoint whose parts have all arrived */
+    ENGINE_TIMEOUT,        /* a: attempt, b: checkpoint */
+    ENGINE_NOTICE,         /* a: attempt, b: listener | checkpoint << 32 */
+    ENGINE_NOTICED,        /* a: attempt, b: packed stop: a crash is noticed */
+    ENGINE_CLOSE,          /* a: half */
+    ENGINE_CLOSE_BOUND,    /* a: half */
+    ENGINE_ZOMBIE_END,     /* a: half */
+    ENGINE_SILENT,         /* a: attempt, b: node: a paused process missed its heartbeats */
+    ENGINE_REGION_START,   /* a: attempt of the job, b: region */
+    ENGINE_REGION_NOTICED, /* a: attempt of the region, b: region: its crash is noticed */
 };
 
 enum half_role {
@@ -49,6 +52,7 @@ enum half_role {
  * sender handle. */
 struct half {
     struct job *job;
+    struct region *region;
     const struct sink_half *type;
     void *state;
     struct sink_env env;
@@ -105,6 +109,9 @@ struct channel {
 struct source {
     uint32_t index;
     uint32_t node;
+    uint16_t attempt;
+    uint32_t task_first; /* of those that it feeds */
+    uint32_t task_end;
     uint32_t next_split; /* rotation */
     bool end_sent;
     bool blocked; /* waits for room in a channel */
@@ -122,6 +129,7 @@ struct edge_item {
 struct committer {
     struct half *half;
     struct job *job;
+    struct region *region;
     uint32_t index;
     struct task *task_or_null;              /* chained with this task's writer */
     uint32_t writers;                       /* that feed it */
@@ -157,6 +165,9 @@ struct task_mail {
 
 struct task {
     struct job *job;
+    struct region *region;
+    uint32_t source_first; /* of those that feed it */
+    uint32_t source_end;
     uint32_t index;
     uint32_t node;
     uint16_t attempt;
@@ -201,6 +212,19 @@ enum stop_state {
     STOP_DOWN,     /* waiting for the start */
 };
 
+/* What restarts together: all of the job, or a subtask with its source (region.c). The whole job
+ * stops and starts by itself; then regions have nothing to say. */
+struct region {
+    uint16_t attempt;
+    uint8_t stop; /* enum stop_state; NONE while the whole job stops */
+    uint8_t stop_cause;
+    uint32_t restored; /* checkpoint that its state is from; 0 none */
+    uint32_t closes_open;
+    sched_handle start;
+    nanos down_until;
+    nanos zombie_for;
+};
+
 struct job {
     struct world *world;
     const struct job_config *config;
@@ -217,7 +241,10 @@ struct job {
     uint32_t half_capacity;
     struct sink_effects effects[2]; /* of the half that steps, and of its policy; job_effects */
     /* the attempt */
-    uint16_t attempt;
+    uint16_t attempt;       /* highest: of the job or of a region */
+    uint16_t started;       /* attempt of the job as a whole */
+    struct region *regions; /* one for all, or one for each subtask */
+    uint32_t region_count;
     uint32_t subtasks;
     uint32_t restored; /* checkpoint, 0 none */
     uint32_t given_up; /* the latest completed checkpoint when another one was restored */
@@ -334,7 +361,10 @@ bool barrier_pass(struct task *task,
                   uint32_t checkpoint); /* reached all */
 void barrier_arrive(struct task *task, uint32_t source, uint32_t checkpoint);
 void barrier_overtake(struct task *task);
-void barrier_restore(struct job *job, const struct stored_checkpoint *stored);
+void barrier_restore(struct job *job,
+                     const struct stored_checkpoint *stored,
+                     uint32_t subtask_first,
+                     uint32_t subtask_end);
 static inline bool barrier_is_to_overtake(const struct task *task)
 {
     return UNLIKELY(task->arrived > task->overtook);
@@ -369,10 +399,12 @@ void coordinator_part(struct job *job, uint32_t checkpoint); /* one part arrived
 void coordinator_complete_event(struct job *job, uint32_t checkpoint);
 void coordinator_timeout(struct job *job, uint32_t checkpoint);
 void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpoint);
-void coordinator_stop(struct job *job); /* abort what is under way */
+void coordinator_stop(struct job *job);                          /* abort what is under way */
+void coordinator_abort(struct job *job, enum abort_cause cause); /* the same, and go on */
 void coordinator_in_flight(struct job *job, uint32_t checkpoint, struct stored_in_flight record);
 void coordinator_piece(struct job *job, uint32_t checkpoint, uint32_t subtask, struct bytes piece);
 struct pending_checkpoint *coordinator_pending(struct job *job, uint32_t checkpoint);
+const struct region *coordinator_listener_region(const struct job *job, uint32_t number);
 
 /* restart.c */
 void restart_init(struct job *job);
@@ -386,6 +418,9 @@ struct stored_checkpoint restart_taken(const struct job *job,
                                        const struct stored_checkpoint *stored);
 void restart_note_left(struct job *job); /* what nobody takes */
 void restart_positions(struct job *job, const struct stored_checkpoint *stored_or_null);
+void restart_source_positions(struct job *job,
+                              uint32_t source,
+                              const struct stored_checkpoint *stored_or_null);
 void restart_acknowledge(struct job *job, uint32_t source, const uint64_t *positions);
 void restart_notice(struct job *job, uint32_t source, uint32_t checkpoint);
 static inline bool restart_is_next_sink(const struct job *job)
@@ -409,6 +444,20 @@ static inline bool restart_source_listens(const struct job *job)
 enum store_kind savepoint_choose(struct job *job); /* what the trigger that comes now is for */
 void savepoint_progress(struct job *job);          /* while stopping: FINISHED, or not */
 
+/* region.c */
+struct region *region_of(const struct job *job, uint32_t subtask);
+struct region *region_of_node(const struct job *job, uint32_t node);
+void region_init(struct job *job);
+void region_fail(struct region *region, struct job *job, enum stop_cause cause, uint32_t reason);
+void region_half_closed(struct region *region, struct job *job);
+void region_start(struct region *region, struct job *job);
+void region_yield(struct job *job); /* the whole job stops instead */
+void region_heal(struct job *job);
+static inline bool job_is_regional(const struct job *job)
+{
+    return job->config->restart_region == JOB_REGION_SUBTASK;
+}
+
 /* crash.c */
 bool crash_is_given_up(struct job *job, struct half *half); /* too silent to hear CLOSE */
 void crash_silent(struct job *job, uint32_t node); /* heartbeats of a paused process are missing */
@@ -420,11 +469,29 @@ uint32_t moment_now(void *job, lane who); /* a fault_moment */
 void job_fail(struct job *job, enum stop_cause cause, uint32_t reason);
 nanos job_downtime(const struct job *job, enum job_downtime class); /* if it begins now */
 void job_watch_pause(struct job *job, struct half *half); /* after a send, which may pause */
-void job_half_closed(struct job *job);
+void job_fail_at(struct half *half, enum stop_cause cause, uint32_t reason); /* or its region */
+void job_half_closed(struct half *half);
+/* Parts of a start, for the job or for one region of it. */
+uint32_t job_latest(const struct job *job); /* checkpoint to restore; 0 none */
+void job_create_part(struct job *job, uint32_t subtask_first, uint32_t subtask_end);
+void job_open_part(struct job *job, uint32_t subtask_first, uint32_t subtask_end);
+bool job_may_restart(const struct job *job); /* a restart of the job's own making is left */
+nanos job_restart_delay(const struct job *job);
+void job_end_zombies(struct job *job, const struct region *region, nanos start, nanos life);
 /* An attempt runs and is not being stopped. */
 static inline bool job_is_live(const struct job *job)
 {
     return job->stop <= STOP_NOTICING && !job->failed && job->attempt > 0;
+}
+/* The same of a part of the job. */
+static inline bool region_is_live(const struct region *region, const struct job *job)
+{
+    return job_is_live(job) && region->stop <= STOP_NOTICING;
+}
+/* Nothing of it is known to have died: what is not open yet may still open. */
+static inline bool region_is_whole(const struct region *region, const struct job *job)
+{
+    return job->stop == STOP_NONE && region->stop == STOP_NONE;
 }
 struct sink_effects *job_effects(struct job *job, uint32_t index); /* made at its first use */
 struct bytes job_copy(struct job *job, struct bytes source);       /* into the arena, for good */

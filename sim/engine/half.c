@@ -54,7 +54,8 @@ struct half *half_create(struct job *job,
     half->role = (uint8_t)role;
     half->node = node;
     half->subtask = subtask;
-    half->attempt = job->attempt;
+    half->region = region_of(job, subtask);
+    half->attempt = half->region->attempt;
     half->lane = lane_make(lane_of_role[role], subtask);
     half->env = (struct sink_env){.allocator = &job->allocator,
                                   .options = job->options,
@@ -78,7 +79,8 @@ struct half *half_create(struct job *job,
 /* What an orphan does still reaches the wire, but no longer the engine. */
 static bool is_orphan(const struct half *half)
 {
-    return half->zombie || half->attempt != half->job->attempt || !job_is_live(half->job);
+    return half->zombie || half->attempt != half->region->attempt ||
+           !region_is_live(half->region, half->job);
 }
 
 static record_id record_of_token(const struct half *half, uint64_t token)
@@ -300,8 +302,8 @@ static void apply_closed(struct half *half)
 static void finish_closing(struct half *half)
 {
     half_kill(half);
-    if (half->close_due && half->attempt == half->job->attempt && !half->zombie) {
-        job_half_closed(half->job);
+    if (half->close_due && half->attempt == half->region->attempt && !half->zombie) {
+        job_half_closed(half);
     }
 }
 
@@ -314,7 +316,7 @@ static void apply_fail(struct half *half, const struct sink_effect *effect)
               (uint8_t)effect->u.fail.reason,
               port_status_first(&effect->u.fail.status));
     if (!is_orphan(half)) {
-        job_fail(half->job, STOP_CAUSE_SINK, effect->u.fail.reason);
+        job_fail_at(half, STOP_CAUSE_SINK, effect->u.fail.reason);
     }
 }
 
@@ -534,7 +536,7 @@ static void tell_verdicts(struct task *task)
 void half_step(struct half *half, const struct sink_event *event)
 {
     step_with_policy(half, event);
-    if (half->attempt != half->job->attempt) {
+    if (half->attempt != half->region->attempt) {
         return;
     }
     if (half->task_or_null != NULL) {
@@ -606,7 +608,7 @@ static void give_up_closing(struct half *half)
     half->close_bound = SCHED_NONE;
     half_broke(half, CONTRACT_CLOSE_UNANSWERED, 0);
     half_kill(half);
-    job_half_closed(half->job);
+    job_half_closed(half);
 }
 
 /* A timer or a continuation of a process that stands still waits for the end of the pause. */

@@ -99,6 +99,7 @@ struct job *job_create(struct world *world, const struct job_config *config, str
     job->positions = arena_take_zeroed(arena, (config->log->split_count + 1) * sizeof(uint64_t));
     job->subtasks = config->subtasks;
     restart_init(job);
+    region_init(job);
     add_nodes(job);
     job->stop = STOP_DOWN;
     job->start = job_schedule(job, job->coordinator_node, ENGINE_START, world_now(world), 1, 0);
@@ -132,13 +133,17 @@ static uint32_t older_checkpoint(const struct store *store, uint32_t latest)
     return 0;
 }
 
+uint32_t job_latest(const struct job *job)
+{
+    const uint32_t latest = job->store->latest_completed;
+    return latest == job->given_up ? job->older /* the branch from there on is no more */ : latest;
+}
+
 /* The checkpoint to restore and the parallelism, by choice among what the scenario allows. */
 static void choose_restore(struct job *job)
 {
-    uint32_t latest = job->store->latest_completed;
-    if (latest == job->given_up) {
-        latest = job->older; /* the branch from there to the latest is no more */
-    } else {
+    uint32_t latest = job_latest(job);
+    if (job->store->latest_completed != job->given_up) {
         job->started_from = START_LATEST;
     }
     if (restart_source_commits(job)) {
@@ -178,9 +183,9 @@ static void choose_restore(struct job *job)
     }
 }
 
-static void link_committers(struct job *job)
+static void link_committers(struct job *job, uint32_t first, uint32_t end)
 {
-    for (uint32_t i = 0; i < job->subtasks; i++) {
+    for (uint32_t i = first; i < end; i++) {
         if (job->committer_count > 0) {
             job->tasks[i].committer_or_null = &job->committers[job->committer_count == 1 ? 0 : i];
         }
@@ -188,17 +193,25 @@ static void link_committers(struct job *job)
 }
 
 /* C4: collections move whole. FW5: writer pieces are dealt out one by one on a rescale; else they go
- * back to their subtask. */
-static void redistribute(struct job *job, const struct stored_checkpoint *stored)
+ * back to their subtask. A part of the job takes what is its own. */
+static void
+redistribute(struct job *job, const struct stored_checkpoint *stored, uint32_t first, uint32_t end)
 {
     for (uint32_t i = 0; i < stored->collection_count; i++) {
         const struct stored_collection *collection = &stored->collections[i];
         CHECK(job->committer_count > 0);
-        committer_restore(&job->committers[collection->subtask % job->committer_count], collection);
+        const uint32_t subtask = collection->subtask % job->committer_count;
+        if (subtask >= first && subtask < end) {
+            committer_restore(&job->committers[subtask], collection);
+        }
     }
     for (uint32_t i = 0; i < stored->piece_count; i++) {
         bool same = stored->subtasks == job->subtasks;
-        struct task *task = &job->tasks[same ? stored->pieces[i].subtask : i % job->subtasks];
+        const uint32_t subtask = same ? stored->pieces[i].subtask : i % job->subtasks;
+        if (subtask < first || subtask >= end) {
+            continue;
+        }
+        struct task *task = &job->tasks[subtask];
         if (task->pieces == NULL) {
             task->pieces =
                 arena_take(job->world->arena, stored->piece_count * sizeof(task->pieces[0]));
@@ -225,7 +238,13 @@ static void choose_clock(struct job *job, lane who, uint32_t node)
     }
 }
 
-static void open_all(struct job *job)
+/* Committers of a range of subtasks: a global one is the first one's. */
+static uint32_t committer_bound(const struct job *job, uint32_t subtask)
+{
+    return subtask < job->committer_count ? subtask : job->committer_count;
+}
+
+void job_open_part(struct job *job, uint32_t first, uint32_t end)
 {
     nanos now = world_now(job->world);
     bool separate = job->committer_count > 0 && !job_is_chained(job);
@@ -235,12 +254,17 @@ static void open_all(struct job *job)
             engine_pick(job, ENGINE_SITE_OPENING, lane_make(LANE_COORDINATOR, 0), CHOICE_ALL);
         committer_at = pick == 0 ? now : nanos_add(now, MS(10));
     }
-    for (uint32_t i = 0; i < job->committer_count && separate; i++) {
+    for (uint32_t i = committer_bound(job, first); i < committer_bound(job, end) && separate; i++) {
         (void)job_schedule(
             job, job->committer_nodes[i], ENGINE_COMMITTER_RUN, committer_at, job->attempt, i);
     }
-    for (uint32_t i = 0; i < job->subtasks; i++) {
+    for (uint32_t i = first; i < end; i++) {
         (void)job_schedule(job, job->task_nodes[i], ENGINE_TASK_OPEN, now, job->attempt, i);
+    }
+    for (uint32_t i = 0; i < job->config->sources; i++) {
+        if (!job_is_regional(job) || (i >= first && i < end)) {
+            source_create(job, i);
+        }
     }
 }
 
@@ -255,11 +279,20 @@ static bool node_is_taken(const struct job *job, uint32_t node)
     return false;
 }
 
-static void move_from_zombies(struct job *job, uint32_t *nodes, uint32_t count)
+/* The process that was paused there is dead, and the region's next one is another: it does not wait for
+ * the end of that pause. */
+static bool node_is_paused(const struct job *job, uint32_t node)
+{
+    const struct world *world = job->world;
+    return job_is_regional(job) && world->node_count + JOB_SUBTASK_MAX <= WORLD_NODE_MAX &&
+           link_node_free_at(job->link, node) > world_now(world);
+}
+
+static void move_from_zombies(struct job *job, uint32_t *nodes, uint32_t first, uint32_t end)
 {
     struct world *world = job->world;
-    for (uint32_t i = 0; i < count; i++) {
-        if (node_is_taken(job, nodes[i])) {
+    for (uint32_t i = first; i < end; i++) {
+        if (node_is_taken(job, nodes[i]) || node_is_paused(job, nodes[i])) {
             struct world_node old = world->nodes[nodes[i]];
             nodes[i] = world_add_node(world, old.lane);
             world->nodes[nodes[i]].cpu_per_event = old.cpu_per_event;
@@ -283,9 +316,38 @@ static void fail_for_good(struct job *job)
                                           .a = job->stop_reason});
 }
 
+void job_create_part(struct job *job, uint32_t first, uint32_t end)
+{
+    const uint32_t restored = region_of(job, first)->restored;
+    const uint32_t committer_first = committer_bound(job, first);
+    const uint32_t committer_end = committer_bound(job, end);
+    move_from_zombies(job, job->task_nodes, first, end);
+    if (!job_is_chained(job)) {
+        move_from_zombies(job, job->committer_nodes, committer_first, committer_end);
+    }
+    for (uint32_t i = first; i < end; i++) {
+        task_create(job, i);
+        choose_clock(job, lane_make(LANE_TASK, i), job->task_nodes[i]);
+    }
+    for (uint32_t i = committer_first; i < committer_end; i++) {
+        committer_create(job, i);
+        if (!job_is_chained(job)) {
+            choose_clock(job, lane_make(LANE_COMMITTER, i), job->committer_nodes[i]);
+        }
+    }
+    link_committers(job, first, end);
+    if (restored != 0) {
+        const struct stored_checkpoint *stored = store_get(job->store, restored);
+        const struct stored_checkpoint taken = restart_taken(job, stored);
+        redistribute(job, &taken, first, end);
+        barrier_restore(job, stored, first, end);
+    }
+}
+
 static void start_attempt(struct job *job)
 {
     job->attempt++;
+    job->started = job->attempt;
     job->stop = STOP_NONE;
     job->start = SCHED_NONE;
     job->stopping = 0;
@@ -315,36 +377,18 @@ static void start_attempt(struct job *job)
                                           .b = start_of(job)});
     restart_note_left(job);
     job->committer_count = committers_for(job);
-    move_from_zombies(job, job->task_nodes, job->subtasks);
-    if (!job_is_chained(job)) {
-        move_from_zombies(job, job->committer_nodes, job->committer_count);
+    for (uint32_t i = 0; i < job->region_count; i++) {
+        job->regions[i].attempt = job->attempt;
+        job->regions[i].restored = job->restored;
     }
-    for (uint32_t i = 0; i < job->subtasks; i++) {
-        task_create(job, i);
-        choose_clock(job, lane_make(LANE_TASK, i), job->task_nodes[i]);
-    }
-    for (uint32_t i = 0; i < job->committer_count; i++) {
-        committer_create(job, i);
-        if (!job_is_chained(job)) {
-            choose_clock(job, lane_make(LANE_COMMITTER, i), job->committer_nodes[i]);
-        }
-    }
-    link_committers(job);
-    if (stored != NULL) {
-        const struct stored_checkpoint taken = restart_taken(job, stored);
-        redistribute(job, &taken);
-        barrier_restore(job, stored);
-    }
-    open_all(job);
-    for (uint32_t i = 0; i < job->config->sources; i++) {
-        source_create(job, i);
-    }
+    job_create_part(job, 0, job->subtasks);
+    job_open_part(job, 0, job->subtasks);
     coordinator_start(job);
 }
 
 /* --- stop -------------------------------------------------------------------------------------- */
 
-static nanos restart_delay(const struct job *job)
+nanos job_restart_delay(const struct job *job)
 {
     nanos delay = job->config->restart_delay;
     if (job->config->restart == JOB_RESTART_EXPONENTIAL) {
@@ -357,16 +401,31 @@ static nanos restart_delay(const struct job *job)
 }
 
 /* Zombies of the attempt that ended live on for a while after the next one starts. */
-static void schedule_zombie_ends(struct job *job, nanos start)
+void job_end_zombies(struct job *job, const struct region *region, nanos start, nanos life)
 {
     for (uint32_t i = 0; i < job->half_count; i++) {
         struct half *half = job->halves[i];
-        if (half->zombie && !half->gone && half->attempt == job->attempt) {
-            nanos until = nanos_add(start, job->zombie_for);
+        if (half->zombie && !half->gone && half->region == region &&
+            half->attempt == region->attempt) {
+            nanos until = nanos_add(start, life);
             (void)job_schedule(job, half->node, ENGINE_ZOMBIE_END, until, half->number, 0);
             fault_lasts_until(job->world->fault, until);
         }
     }
+}
+
+static void schedule_zombie_ends(struct job *job, nanos start)
+{
+    for (uint32_t i = 0; i < job->region_count; i++) {
+        job_end_zombies(job, &job->regions[i], start, job->zombie_for);
+    }
+}
+
+bool job_may_restart(const struct job *job)
+{
+    return job->config->restart != JOB_RESTART_NONE &&
+           (job->config->restart_attempts == UINT32_MAX ||
+            job->restarts < job->config->restart_attempts);
 }
 
 /* What an operator did uses up no restart. */
@@ -377,18 +436,15 @@ static bool is_operators(uint8_t cause)
 
 static void go_down(struct job *job)
 {
-    bool left =
-        job->config->restart != JOB_RESTART_NONE && (job->config->restart_attempts == UINT32_MAX ||
-                                                     job->restarts < job->config->restart_attempts);
     job->stop = STOP_DOWN;
     bool injected = job->stop_cause == STOP_CAUSE_CRASH || is_operators(job->stop_cause);
-    if (!left && !injected) {
+    if (!injected && !job_may_restart(job)) {
         schedule_zombie_ends(job, world_now(job->world));
         fail_for_good(job);
         return;
     }
     job->restarts += injected ? 0 : 1;
-    nanos due = nanos_add(world_now(job->world), restart_delay(job));
+    nanos due = nanos_add(world_now(job->world), job_restart_delay(job));
     if (due < job->down_until && !job->healed) {
         due = job->down_until;
     }
@@ -397,9 +453,11 @@ static void go_down(struct job *job)
     schedule_zombie_ends(job, due);
 }
 
-void job_half_closed(struct job *job)
+void job_half_closed(struct half *half)
 {
+    struct job *job = half->job;
     if (job->stop != STOP_CLOSING) {
+        region_half_closed(half->region, job);
         return;
     }
     CHECK(job->closes_open > 0);
@@ -415,14 +473,26 @@ static void close_all(struct job *job)
     job->closes_open = 0;
     for (uint32_t i = 0; i < job->half_count; i++) {
         struct half *half = job->halves[i];
-        bool stays = !half->gone && !half->zombie && half->attempt == job->attempt;
-        if (stays && !crash_is_given_up(job, half)) {
-            job->closes_open++;
+        bool stays = !half->gone && !half->zombie && half->attempt == half->region->attempt;
+        if (!stays || crash_is_given_up(job, half)) {
+            continue;
+        }
+        job->closes_open++;
+        if (!half->close_due) { /* its region is closing already */
             half_close(half);
         }
     }
     if (job->closes_open == 0) {
         go_down(job);
+    }
+}
+
+void job_fail_at(struct half *half, enum stop_cause cause, uint32_t reason)
+{
+    if (job_is_regional(half->job)) {
+        region_fail(half->region, half->job, cause, reason);
+    } else {
+        job_fail(half->job, cause, reason);
     }
 }
 
@@ -440,6 +510,7 @@ void job_fail(struct job *job, enum stop_cause cause, uint32_t reason)
                                           .code = (uint8_t)cause,
                                           .a = reason});
     job->stop = STOP_CLOSING; /* nothing starts while checkpoints are aborted */
+    region_yield(job);
     coordinator_stop(job);
     for (uint32_t i = 0; i < job->config->sources; i++) {
         if (job->sources[i].emit != SCHED_NONE) {
@@ -507,6 +578,12 @@ static void attempt_event(struct job *job, enum engine_event what, uint64_t b)
     case ENGINE_SILENT:
         crash_silent(job, index);
         break;
+    case ENGINE_REGION_START:
+        region_start(&job->regions[index], job);
+        break;
+    case ENGINE_REGION_NOTICED:
+        region_fail(&job->regions[index], job, STOP_CAUSE_CRASH, SINK_REASON_NONE);
+        break;
     case ENGINE_NONE:
     case ENGINE_START:
     case ENGINE_TIMER:
@@ -516,6 +593,52 @@ static void attempt_event(struct job *job, enum engine_event what, uint64_t b)
     case ENGINE_ZOMBIE_END:
         UNREACHABLE();
     }
+}
+
+/* The region that an event is about; NULL when it is about the job. */
+static const struct region *
+region_of_event(const struct job *job, enum engine_event what, uint32_t b)
+{
+    switch (what) {
+    case ENGINE_EMIT:
+    case ENGINE_BARRIER:
+    case ENGINE_TASK_OPEN:
+    case ENGINE_TASK_RUN:
+    case ENGINE_COMMITTER_RUN:
+    case ENGINE_REGION_NOTICED:
+        return &job->regions[b];
+    case ENGINE_NOTICE:
+        return coordinator_listener_region(job, b);
+    case ENGINE_SILENT:
+        return region_of_node(job, b);
+    case ENGINE_TICK:
+    case ENGINE_COMPLETE:
+    case ENGINE_TIMEOUT:
+    case ENGINE_NOTICED:
+    case ENGINE_REGION_START:
+        return NULL;
+    case ENGINE_NONE:
+    case ENGINE_START:
+    case ENGINE_TIMER:
+    case ENGINE_MORE:
+    case ENGINE_CLOSE:
+    case ENGINE_CLOSE_BOUND:
+    case ENGINE_ZOMBIE_END:
+        break;
+    }
+    UNREACHABLE();
+}
+
+/* Whether what scheduled an event has not been replaced since. */
+static bool
+is_of_attempt(const struct job *job, const struct sched_event *event, enum engine_event what)
+{
+    if (LIKELY(!job_is_regional(job))) {
+        return event->a == job->attempt;
+    }
+    const struct region *region = region_of_event(job, what, (uint32_t)event->b);
+    return region == NULL ? event->a == job->started
+                          : event->a == region->attempt && region->stop <= STOP_NOTICING;
 }
 
 void job_event(struct job *job, const struct sched_event *event)
@@ -545,7 +668,9 @@ void job_event(struct job *job, const struct sched_event *event)
     case ENGINE_NOTICE:
     case ENGINE_NOTICED:
     case ENGINE_SILENT:
-        if (event->a == job->attempt && job_is_live(job)) {
+    case ENGINE_REGION_START:
+    case ENGINE_REGION_NOTICED:
+        if (job_is_live(job) && is_of_attempt(job, event, what)) {
             attempt_event(job, what, event->b);
         }
         break;
@@ -574,6 +699,11 @@ static bool is_complete(const struct job *job)
     if (job->emitted_left > 0 || job->stopping != 0 ||
         (job->config->checkpointing && job->covering == 0)) {
         return false;
+    }
+    for (uint32_t i = 0; i < job->region_count; i++) {
+        if (job->regions[i].stop != STOP_NONE) {
+            return false;
+        }
     }
     for (uint32_t i = 0; i < job->subtasks; i++) {
         const struct task *task = &job->tasks[i];
@@ -631,6 +761,7 @@ void job_heal(struct job *job)
     if (job->stop == STOP_DOWN && job->start != SCHED_NONE) {
         sched_move(job->world->sched, job->start, world_now(job->world));
     }
+    region_heal(job);
 }
 
 uint32_t job_crashes(const struct job *job)

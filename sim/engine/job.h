@@ -29,6 +29,12 @@ enum job_restart {
     JOB_RESTART_NONE,
 };
 
+/* What restarts when a part of the job fails. */
+enum job_region {
+    JOB_REGION_WHOLE = 0, /* all of it: any exchange connects all subtasks */
+    JOB_REGION_SUBTASK,   /* a subtask with its source: source i feeds subtask i and no other */
+};
+
 /* How long the job is down after a crash; drawn as a class, scaled by the scenario's windows. */
 enum job_downtime {
     DOWNTIME_SHORT = 0,     /* the restart delay */
@@ -125,6 +131,9 @@ struct job_config {
     uint32_t commit_retries;      /* of RETRY_LATER; 0: 10 */
     /* restarts */
     uint8_t restart;           /* enum job_restart */
+    uint8_t restart_region;    /* enum job_region; SUBTASK: as many sources as subtasks, forward
+                                  routing, no global committer; neither rescale, savepoint, second
+                                  sink nor restores without state or from an older checkpoint */
     uint32_t restart_attempts; /* restarts allowed after failures of the job's own making; an
                                   injected crash uses none up. UINT32_MAX unbounded */
     nanos restart_delay;

@@ -4,7 +4,9 @@
 static bool all_run(const struct job *job)
 {
     for (uint32_t i = 0; i < job->subtasks; i++) {
-        if (job->tasks[i].attempt != job->attempt || !job->tasks[i].running) {
+        const struct task *task = &job->tasks[i];
+        if (task->region == NULL || task->attempt != task->region->attempt || !task->running ||
+            task->region->stop > STOP_NOTICING) {
             return false;
         }
     }

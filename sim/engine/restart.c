@@ -32,6 +32,7 @@ void restart_init(struct job *job)
     const size_t size = (log->split_count + 1) * sizeof(uint64_t);
     job->own_positions = arena_take_zeroed(arena, size);
     job->kept_from = arena_take_zeroed(arena, size);
+    job->emitted_left = log->record_count;
     if (job->config->source_retention > 0) {
         job->emitted_at = arena_take_zeroed(arena, (log->record_count + 1) * sizeof(nanos));
     }
@@ -171,18 +172,37 @@ static uint64_t renumber(uint64_t position, enum renumbered how)
     UNREACHABLE();
 }
 
+/* Where a split is read on from; what was emitted behind it is to be emitted again. */
+static void set_position(struct job *job, uint32_t split, uint64_t position)
+{
+    const uint64_t before = job->positions[split];
+    job->positions[split] = job->attempt == 1 ? position : first_kept(job, split, position);
+    job->emitted_left += (uint32_t)before;
+    job->emitted_left -= (uint32_t)job->positions[split];
+}
+
 void restart_positions(struct job *job, const struct stored_checkpoint *stored_or_null)
 {
     const struct source_log *log = job->config->log;
     const bool own = stored_or_null == NULL && job->started_from == START_OWN_POSITION;
     const enum renumbered how = choose_numbering(job, stored_or_null);
-    job->emitted_left = log->record_count;
     for (uint32_t split = 0; split < log->split_count; split++) {
         uint64_t position = own ? job->own_positions[split] : 0;
         position =
             stored_or_null == NULL ? position : renumber(stored_or_null->positions[split], how);
-        job->positions[split] = job->attempt == 1 ? position : first_kept(job, split, position);
-        job->emitted_left -= (uint32_t)job->positions[split];
+        set_position(job, split, position);
+    }
+}
+
+void restart_source_positions(struct job *job,
+                              uint32_t source,
+                              const struct stored_checkpoint *stored_or_null)
+{
+    const bool own = stored_or_null == NULL && restart_source_commits(job);
+    for (uint32_t split = source; split < job->config->log->split_count;
+         split += job->config->sources) {
+        const uint64_t first = own ? job->own_positions[split] : 0;
+        set_position(job, split, stored_or_null == NULL ? first : stored_or_null->positions[split]);
     }
 }
 

@@ -65,10 +65,16 @@ void channel_push(struct channel *channel, channel_item item)
 
 void source_create(struct job *job, uint32_t index)
 {
-    job->sources[index] =
-        (struct source){.index = index, .node = job->source_nodes[index], .next_split = index};
+    const bool feeds_one = job_is_regional(job);
+    const uint16_t attempt = region_of(job, index)->attempt;
+    job->sources[index] = (struct source){.index = index,
+                                          .node = job->source_nodes[index],
+                                          .attempt = attempt,
+                                          .task_first = feeds_one ? index : 0,
+                                          .task_end = feeds_one ? index + 1 : job->subtasks,
+                                          .next_split = index};
     job->sources[index].emit = job_schedule(
-        job, job->source_nodes[index], ENGINE_EMIT, world_now(job->world), job->attempt, index);
+        job, job->source_nodes[index], ENGINE_EMIT, world_now(job->world), attempt, index);
 }
 
 static bool split_is_exhausted(const struct job *job, uint32_t split)
@@ -151,7 +157,7 @@ static void broadcast(struct source *source, struct job *job, channel_item item)
 {
     const bool overtakes =
         job->config->barriers == JOB_BARRIERS_UNALIGNED && ITEM_KIND(item) == ITEM_BARRIER;
-    for (uint32_t i = 0; i < job->subtasks; i++) {
+    for (uint32_t i = source->task_first; i < source->task_end; i++) {
         if (overtakes) {
             barrier_arrive(&job->tasks[i], source->index, ITEM_VALUE(item));
             continue;
@@ -183,7 +189,8 @@ void source_emit(struct source *source, struct job *job)
         return;
     }
     nanos due = nanos_add(world_now(job->world), job->config->record_interval);
-    source->emit = job_schedule(job, source->node, ENGINE_EMIT, due, job->attempt, source->index);
+    source->emit =
+        job_schedule(job, source->node, ENGINE_EMIT, due, source->attempt, source->index);
 }
 
 void source_wake(struct job *job, uint32_t index)
@@ -194,7 +201,7 @@ void source_wake(struct job *job, uint32_t index)
     }
     source->blocked = false;
     source->emit =
-        job_schedule(job, source->node, ENGINE_EMIT, world_now(job->world), job->attempt, index);
+        job_schedule(job, source->node, ENGINE_EMIT, world_now(job->world), source->attempt, index);
 }
 
 void source_barrier(struct source *source, struct job *job, uint32_t checkpoint)

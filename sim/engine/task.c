@@ -9,12 +9,17 @@
 void task_create(struct job *job, uint32_t index)
 {
     struct task *task = &job->tasks[index];
+    struct region *region = region_of(job, index);
     struct channel *channels = task->channels; /* rings are kept over restarts */
+    const bool has_own_source = job_is_regional(job);
     *task = (struct task){.job = job,
+                          .region = region,
+                          .source_first = has_own_source ? index : 0,
+                          .source_end = has_own_source ? index + 1 : job->config->sources,
                           .index = index,
                           .node = job->task_nodes[index],
-                          .attempt = job->attempt,
-                          .last_barrier = job->restored, /* C5 counts on from there */
+                          .attempt = region->attempt,
+                          .last_barrier = region->restored, /* C5 counts on from there */
                           .channels = channels};
     if (channels == NULL) {
         task->channels =
@@ -35,7 +40,7 @@ void task_create(struct job *job, uint32_t index)
 static void open_writer(struct task *task)
 {
     struct job *job = task->job;
-    if (job->stop != STOP_NONE) {
+    if (!region_is_whole(task->region, job)) {
         return; /* a process died: nothing of this attempt begins any more */
     }
     task->policy = half_create(job, job->config->policy, HALF_POLICY, task->node, task->index);
@@ -47,14 +52,14 @@ static void open_writer(struct task *task)
     if (task->writer->failed || task->policy->failed) {
         half_kill(task->writer); /* OPEN is the first event of a life: they get no CLOSE either */
         half_kill(task->policy);
-        job_fail(job, STOP_CAUSE_SINK, SINK_REASON_MEMORY);
+        job_fail_at(task->writer, STOP_CAUSE_SINK, SINK_REASON_MEMORY);
         return;
     }
     half_tell(task->policy, SINK_EVENT_OPEN, 0);
     struct sink_event open = {.kind = SINK_EVENT_OPEN};
     open.u.open.pieces = task->piece_count == 0 ? NULL : task->pieces;
     open.u.open.piece_count = task->piece_count;
-    open.u.open.restored = job->restored != 0;
+    open.u.open.restored = task->region->restored != 0;
     half_step(task->writer, &open);
 }
 
@@ -96,7 +101,7 @@ static bool is_free(const struct task *task)
 
 static bool all_at_barrier(const struct task *task)
 {
-    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+    for (uint32_t i = task->source_first; i < task->source_end; i++) {
         const struct channel *channel = &task->channels[i];
         if (channel_is_empty(channel) || ITEM_KIND(channel_head(channel)) != ITEM_BARRIER) {
             return false;
@@ -117,7 +122,7 @@ static bool has_input(const struct task *task)
     if (barrier_is_to_overtake(task)) {
         return true;
     }
-    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+    for (uint32_t i = task->source_first; i < task->source_end; i++) {
         if (channel_is_readable(task, &task->channels[i])) {
             return true;
         }
@@ -144,7 +149,7 @@ bool task_is_idle(const struct task *task)
 
 void task_schedule(struct task *task)
 {
-    if (task->run_scheduled || !job_is_live(task->job)) {
+    if (task->run_scheduled || !region_is_live(task->region, task->job)) {
         return;
     }
     bool opening = !task->running && task->committer_or_null != NULL && job_is_chained(task->job) &&
@@ -165,11 +170,12 @@ void task_schedule(struct task *task)
 /* Which of the readable channels is read: in turn, unless the tape has another go first. */
 static struct channel *pick_channel(struct task *task, uint32_t *index)
 {
-    uint32_t sources = task->job->config->sources;
+    const uint32_t first = task->source_first;
+    const uint32_t sources = task->source_end - first;
     uint32_t readable[4];
     uint32_t count = 0;
     for (uint32_t i = 0; i < sources && count < ARRAY_COUNT(readable); i++) {
-        uint32_t at = (task->channel_turn + i) % sources;
+        uint32_t at = first + (task->channel_turn + i) % sources;
         if (channel_is_readable(task, &task->channels[at])) {
             readable[count] = at;
             count++;
@@ -184,7 +190,7 @@ static struct channel *pick_channel(struct task *task, uint32_t *index)
             task->job, ENGINE_SITE_CHANNEL, task->writer->lane, (UINT32_C(1) << count) - 1);
     }
     *index = readable[pick];
-    task->channel_turn = (*index + 1) % sources;
+    task->channel_turn = (*index - first + 1) % sources;
     return &task->channels[*index];
 }
 
@@ -220,7 +226,7 @@ static void open_barrier(struct task *task, uint64_t checkpoint, enum sink_event
 static void deliver_barrier(struct task *task)
 {
     uint32_t checkpoint = 0;
-    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+    for (uint32_t i = task->source_first; i < task->source_end; i++) {
         checkpoint = ITEM_VALUE(channel_pop(&task->channels[i]));
         source_wake(task->job, i);
     }
@@ -231,7 +237,7 @@ static void deliver_barrier(struct task *task)
 static void end_channel(struct task *task, struct channel *channel)
 {
     channel->ended = true;
-    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+    for (uint32_t i = task->source_first; i < task->source_end; i++) {
         if (!task->channels[i].ended) {
             task_schedule(task);
             return;
@@ -425,7 +431,7 @@ bool task_is_done(const struct task *task)
     if (!task_is_idle(task)) {
         return false;
     }
-    for (uint32_t i = 0; i < task->job->config->sources; i++) {
+    for (uint32_t i = task->source_first; i < task->source_end; i++) {
         if (!channel_is_empty(&task->channels[i])) {
             return false;
         }
