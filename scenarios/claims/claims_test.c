@@ -240,7 +240,10 @@ static void bad_claims_are_one_line(void **state)
     assert_int_equal(claims_load("no/such.json", &set, &fault), ERR_NOT_FOUND);
 }
 
-/* Goal: no cut and no changed byte does harm. Method: all of a real file's. */
+#define EVERY_BYTE_UP_TO 4096u
+
+/* Goal: no cut and no changed byte does harm. Method: those of a real file, of which all claims are
+ * alike: every byte of the first ones, and every thirteenth of the others. */
 static void damaged_file_is_refused_or_valid(void **state)
 {
     (void)state;
@@ -251,7 +254,7 @@ static void damaged_file_is_refused_or_valid(void **state)
     const size_t size = fread(data, 1, sizeof(data), file);
     assert_int_equal(fclose(file), 0);
     assert_true(size > 0 && size < sizeof(data));
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i += i < EVERY_BYTE_UP_TO ? 1 : 13) {
         struct claim_set *set = NULL;
         struct scenario_fault fault;
         if (i < size - 2) {

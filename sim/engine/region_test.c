@@ -340,6 +340,30 @@ static void a_lost_subtask_outlives_its_region(void **state)
     }
 }
 
+/* Goal: a notice that was on its way to a lost attempt reaches nobody; those of the others arrive. */
+static void a_late_notice_does_not_reach_the_next_attempt(void **state)
+{
+    (void)state;
+    init(TOY_STAGED);
+    toy.config.job.restart_delay = MS(1); /* it runs again before the notice comes */
+    for (uint32_t i = 0; i < REGIONS; i++) {
+        toy_pin(&toy,
+                (struct toy_pin){.site = toy_site(ENGINE_SITE_NOTICE),
+                                 .value = 2, /* half an interval later */
+                                 .who = lane_make(LANE_TASK, i)});
+    }
+    pin_crash(CRASH_SUBTASK_SHORT, HOST_CHECKPOINT_COMPLETED, 1);
+    toy_run(&toy);
+    expect_clean();
+    const uint32_t region = lane_index_of(entry_of(HOST_REGION_STARTED)->lane);
+    assert_int_equal(entry_of(HOST_REGION_STARTED)->checkpoint, 1);
+    for (uint32_t i = 0; i < REGIONS; i++) {
+        const struct journal_entry notice =
+            ENTRY(.kind = HOST_NOTICE, .lane = lane_make(LANE_TASK, i), .checkpoint = 1);
+        assert_int_equal(toy_count(&toy, notice), i == region ? 0 : 1);
+    }
+}
+
 /* Goal: the same tape gives the same run. */
 static void a_run_with_regions_replays(void **state)
 {
@@ -365,4 +389,5 @@ TEST_MAIN(region,
           TEST(the_whole_job_goes_before_its_regions),
           TEST(a_failure_without_a_restart_left_stops_the_job),
           TEST(a_lost_subtask_outlives_its_region),
+          TEST(a_late_notice_does_not_reach_the_next_attempt),
           TEST(a_run_with_regions_replays))
