@@ -84,8 +84,9 @@ static void add_phases(const struct run_config *config, struct marks_set *catalo
 #define UNHEALED (LIVE | ENGINE(DOWN) | ENGINE(STOPPING))
 
 /* Where a kind can fire. Who sends is alive, and goes on while a close is on its way and as a zombie;
- * processes die while an attempt runs; where all have died, the coordinator goes on until it notices. No
- * sink opens a stream, and no site offers a failing allocation. */
+ * processes die while an attempt runs, or before it has made its halves; where all have died, the
+ * coordinator goes on until it notices. A store refuses a part of a batch when it takes effect, which
+ * may be after its sender's end. No sink opens a stream, and no site offers a failing allocation. */
 static const struct {
     uint8_t sinks;
     uint8_t engines;
@@ -97,13 +98,13 @@ static const struct {
     [FAULT_REQUEST_LOST] = {ALIVE | SINK(CLOSING), UNHEALED},
     [FAULT_ANSWER_LOST] = {ALIVE | SINK(CLOSING), UNHEALED},
     [FAULT_APPLIED_LATER] = {ALIVE | SINK(CLOSING), UNHEALED},
-    [FAULT_REFUSED] = {ALIVE | SINK(CLOSING), UNHEALED},
-    [FAULT_AMBIGUOUS] = {ALIVE | SINK(CLOSING), UNHEALED},
+    [FAULT_REFUSED] = {ALIVE | SINK(ABSENT) | SINK(CLOSING), UNHEALED},
+    [FAULT_AMBIGUOUS] = {ALIVE | SINK(ABSENT) | SINK(CLOSING), UNHEALED},
     [FAULT_DUPLICATED] = {ALIVE | SINK(CLOSING), UNHEALED},
     [FAULT_OUTAGE] = {ALIVE | SINK(CLOSING), UNHEALED},
     [FAULT_PAUSE] = {ALIVE | SINK(CLOSING), UNHEALED},
     [FAULT_RESOURCE] = {ALIVE | SINK(ABSENT) | SINK(CLOSING), UNHEALED},
-    [FAULT_CRASH] = {ALIVE, LIVE},
+    [FAULT_CRASH] = {ALIVE | SINK(ABSENT), LIVE},
     [FAULT_ZOMBIE] = {ALIVE, LIVE},
     [FAULT_RESTORE] = {ALIVE | SINK(ABSENT),
                        ENGINE(RESTORING) | ENGINE(RUNNING) | ENGINE(CHECKPOINT) |
