@@ -1,6 +1,7 @@
 /* Inside of the engine: its objects and how its files call each other. Not for outside use.
  *
- *   job.c          lives of the job: start, stop, restart, rescale, completion
+ *   job.c          lives of the job: start, stop, restart, completion
+ *   start.c        what a start brings, and to whom
  *   region.c       restarts of a part of the job
  *   crash.c        crashes, and processes that fall silent
  *   source.c       sources, channels, barrier alignment
@@ -440,6 +441,13 @@ static inline bool restart_source_listens(const struct job *job)
            job->config->source_keeps == JOB_SOURCE_KEEPS_UNTIL_NOTICE;
 }
 
+/* start.c */
+uint32_t start_latest(const struct job *job); /* checkpoint to restore; 0 none */
+void start_choose(struct job *job);           /* what is restored, and how */
+uint32_t start_committers(const struct job *job);
+void start_part(struct job *job, uint32_t subtask_first, uint32_t subtask_end);
+void start_open_part(struct job *job, uint32_t subtask_first, uint32_t subtask_end);
+
 /* savepoint.c */
 enum store_kind savepoint_choose(struct job *job); /* what the trigger that comes now is for */
 void savepoint_progress(struct job *job);          /* while stopping: FINISHED, or not */
@@ -471,10 +479,6 @@ nanos job_downtime(const struct job *job, enum job_downtime class); /* if it beg
 void job_watch_pause(struct job *job, struct half *half); /* after a send, which may pause */
 void job_fail_at(struct half *half, enum stop_cause cause, uint32_t reason); /* or its region */
 void job_half_closed(struct half *half);
-/* Parts of a start, for the job or for one region of it. */
-uint32_t job_latest(const struct job *job); /* checkpoint to restore; 0 none */
-void job_create_part(struct job *job, uint32_t subtask_first, uint32_t subtask_end);
-void job_open_part(struct job *job, uint32_t subtask_first, uint32_t subtask_end);
 bool job_may_restart(const struct job *job); /* a restart of the job's own making is left */
 nanos job_restart_delay(const struct job *job);
 void job_end_zombies(struct job *job, const struct region *region, nanos start, nanos life);

@@ -1,7 +1,8 @@
 /* Lives of a job: crashes, zombies, restarts, rescale, state pieces, heal.
  * link: sim/engine/crash sim/engine/moment
  * link: sim/engine/job sim/engine/task sim/engine/half sim/engine/source sim/engine/committer
- * link: sim/engine/savepoint sim/engine/restart sim/engine/region sim/engine/barrier
+ * link: sim/engine/savepoint sim/engine/restart sim/engine/region sim/engine/start
+ * link: sim/engine/barrier
  * link: sim/engine/coordinator sim/engine/store sim/engine/sites sim/engine/toy_testkit sim/run
  * link: sim/world sim/journal sim/journal_text sim/trace sim/fault sim/choice sim/lane sim/clock
  * link: sim/sched sim/arena sim/model sim/link sim/link_call sim/link_unary sim/link_stream

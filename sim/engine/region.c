@@ -147,7 +147,7 @@ void region_start(struct region *region, struct job *job)
     job->crashes += region->stop_cause == STOP_CAUSE_CRASH ? 1 : 0;
     region->attempt = job->attempt;
     region->stop = STOP_NONE;
-    region->restored = job_latest(job);
+    region->restored = start_latest(job);
     const struct stored_checkpoint *stored =
         region->restored == 0 ? NULL : store_get(job->store, region->restored);
     restart_source_positions(job, index, stored);
@@ -157,8 +157,8 @@ void region_start(struct region *region, struct job *job)
                                        .checkpoint = region->restored,
                                        .a = job->region_count});
     COVER(job->world, ENGINE_REGION_RESTARTED);
-    job_create_part(job, index, index + 1);
-    job_open_part(job, index, index + 1);
+    start_part(job, index, index + 1);
+    start_open_part(job, index, index + 1);
 }
 
 /* --- the whole job ----------------------------------------------------------------------------- */

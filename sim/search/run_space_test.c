@@ -1,9 +1,10 @@
 /* The space of a toy job's runs: which runs it holds, found in another way as well, and that a
  * snapshot of the world is worth as much as the world.
  * link: sim/search/run_space sim/search/frontier sim/search/digest_set sim/search/snapshot
- * link: sim/engine/crash
+ * link: sim/engine/crash sim/engine/moment
  * link: sim/engine/job sim/engine/task sim/engine/half sim/engine/source sim/engine/committer
- * link: sim/engine/savepoint sim/engine/restart sim/engine/barrier
+ * link: sim/engine/savepoint sim/engine/restart sim/engine/region sim/engine/start
+ * link: sim/engine/barrier
  * link: sim/engine/coordinator sim/engine/store sim/engine/sites sim/engine/toy_testkit sim/run
  * link: sim/world sim/journal sim/journal_text sim/trace sim/fault sim/choice sim/lane sim/clock
  * link: sim/sched sim/arena sim/model sim/link sim/link_call sim/link_unary sim/link_stream
@@ -15,7 +16,8 @@
  * link: sim/oracle_contract sim/oracle_dead_letter_complete sim/oracle_deadline_respected
  * link: sim/oracle_atomic_visibility sim/oracle_idempotent_commit sim/oracle_attempt_fenced
  * link: sim/oracle_retry_budget sim/oracle_refused sim/oracle_no_leak sim/oracle_order_per_key
- * link: sim/oracle_end_to_end sim/oracle_one_cut sim/oracle_table
+ * link: sim/oracle_end_to_end sim/oracle_one_cut sim/oracle_channel_state
+ * link: sim/oracle_table
  * link: sim/oracle_effectively_once sim/oracle_exactly_once_write sim/oracle_identity_stable
  * link: sim/oracle_liveness sim/oracle_no_early_visibility sim/oracle_no_silent_loss
  * link: sim/oracle_ownership sim/oracle_progress sim/oracle_quiescent_at_barrier
