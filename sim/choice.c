@@ -196,6 +196,7 @@ void choice_init(struct choice *choice, struct arena *arena, const struct choice
     choice->seed_key = digest_mix(options->seed + GOLDEN);
     choice->nonce_key = digest_mix(choice->identity ^ NONCE_STREAM);
     choice->calm = options->mode == CHOICE_CALM && options->offer_capacity == 0;
+    choice->is_seeded = options->mode == CHOICE_SEEDED && options->offer_capacity == 0;
 
     choice->slot_count = SLOT_COUNT_MIN;
     choice->slots = arena_take_recycled(arena, SLOT_COUNT_MIN * sizeof(*choice->slots));
@@ -313,15 +314,22 @@ static void slot_weigh(const struct choice *choice,
 }
 
 /* A pure function of (seed, site, lane, ordinal): the counter times an odd constant, keyed and
- * mixed. A draw added elsewhere moves nothing here. */
+ * mixed. A draw added elsewhere moves nothing here. Below the slot's total. */
+static inline uint32_t
+seeded_random(const struct choice *choice, const struct choice_slot *slot, uint32_t ordinal)
+{
+    const uint64_t counter = (uint64_t)slot->site_lane << 32 | ordinal;
+    const uint64_t random = digest_mix(choice->seed_key + counter * GOLDEN);
+
+    return scale_random(random, slot->total);
+}
+
 static uint32_t draw_seeded(const struct choice *choice,
                             const struct choice_site *site,
                             uint32_t mask,
                             uint32_t ordinal,
                             struct choice_slot *slot)
 {
-    const uint64_t counter = (uint64_t)slot->site_lane << 32 | ordinal;
-    uint64_t random = 0;
     uint32_t left = 0;
 
     if (mask != slot->mask) {
@@ -330,8 +338,7 @@ static uint32_t draw_seeded(const struct choice *choice,
     if (slot->zero == slot->total) {
         return 0;
     }
-    random = digest_mix(choice->seed_key + counter * GOLDEN);
-    left = scale_random(random, slot->total);
+    left = seeded_random(choice, slot, ordinal);
     if (LIKELY(left < slot->zero)) {
         return 0;
     }
@@ -492,10 +499,9 @@ static void note_offer(struct choice *choice, const struct choice_offer *offer)
 /* The value of a draw that was counted, recorded if it is not 0. */
 NOINLINE static uint32_t pick_value(struct choice *choice,
                                     const struct choice_site *site,
-                                    uint32_t mask,
+                                    uint32_t offered,
                                     struct choice_slot *slot)
 {
-    const uint32_t offered = (mask & UINT32_MAX >> (32 - site->outcome_count)) | 1;
     const uint32_t site_lane = slot->site_lane;
     const uint32_t ordinal = slot->draws - 1;
     uint32_t value = 0;
@@ -535,14 +541,30 @@ NOINLINE static uint32_t pick_value(struct choice *choice,
     return value;
 }
 
+/* Most draws of a seeded run are 0, under a mask that was weighed before: those need no more. */
+static inline bool
+is_seeded_zero(const struct choice *choice, uint32_t offered, const struct choice_slot *slot)
+{
+    if (!choice->is_seeded || offered != slot->mask) {
+        return false;
+    }
+    return slot->zero == slot->total || seeded_random(choice, slot, slot->draws - 1) < slot->zero;
+}
+
 /* Count a draw and make it, unless it is known to be 0. */
 static inline uint32_t
 draw(struct choice *choice, const struct choice_site *site, uint32_t mask, struct choice_slot *slot)
 {
+    uint32_t offered = 1;
+
     choice->draws++;
     CHECK(choice->draws != 0);
     slot->draws++;
-    return choice->calm ? 0 : pick_value(choice, site, mask, slot);
+    if (choice->calm) {
+        return 0;
+    }
+    offered |= mask & UINT32_MAX >> (32 - site->outcome_count);
+    return is_seeded_zero(choice, offered, slot) ? 0 : pick_value(choice, site, offered, slot);
 }
 
 NOINLINE static uint32_t
@@ -593,6 +615,7 @@ void choice_override(struct choice *choice,
     choice->overrides[choice->override_count].seen = seen;
     choice->override_count++;
     choice->calm = false;
+    choice->is_seeded = false;
 }
 
 struct choice_alignment choice_alignment(const struct choice *choice)

@@ -153,6 +153,7 @@ struct choice {
     bool over_cap; /* a value met a full tape, became 0: the run must stop */
     bool calm;     /* every draw gives 0 and no one looks at offers: masks do not matter */
     /* private */
+    bool is_seeded; /* the seed alone decides, and no one looks at offers */
     struct choice_options options;
     struct arena *arena;
     uint64_t seed_key;         /* mixed seed */
