@@ -350,7 +350,7 @@ static void notices_change_nothing_and_a_record_while_held_is_a_broken_contract(
 
 /* --- the committer ----------------------------------------------------------------------------- */
 
-#define REQUESTS_MAX 200u
+#define REQUESTS_MAX 400u
 
 static struct sink_commit_request requests[REQUESTS_MAX];
 static uint8_t frames[REQUESTS_MAX][128];
@@ -478,6 +478,7 @@ static void an_unknown_outcome_is_asked_for_again(void **state)
     begin_commit(&host, 2);
     host_answer_code(&host, 0, PORT_DEADLINE_EXCEEDED);
     assert_int_equal(host.timer_max - host.now.monotonic, MS(125));
+    assert_int_equal(host.send_count, 1);
     host_fire(&host);
     assert_int_equal(host.send_count, 2);
     assert_true(host.sends[0].digest == host.sends[1].digest);
@@ -557,6 +558,11 @@ static void a_read_is_tried_again(void **state)
     host_fire(&host);
     read_ok(&host, 2, 0, 1);
     assert_true(returned(&host));
+    host_fini(&host);
+    begin_commit(&host, 1);
+    refuse(&host, 0, PORT_ALREADY_EXISTS);
+    refuse(&host, 1, PORT_PERMISSION_DENIED);
+    host_assert_failed(&host, SINK_REASON_SERVICE, "Read failed with PERMISSION_DENIED");
     host_fini(&host);
 }
 
