@@ -100,3 +100,50 @@ struct document document_script(FILE *document, const char *name, const char *pa
     assert_int_equal(fclose(script.file), 0);
     return script.read;
 }
+
+static bool is_shown(const char *said, const char *line)
+{
+    char part[512];
+    const char *at = said;
+    const char *from = line;
+    /* "..." stands for anything, on one line. */
+    for (;;) {
+        const char *dots = strstr(from, "...");
+        const size_t size = dots == NULL ? strcspn(from, "\n") : (size_t)(dots - from);
+        assert_true(size < sizeof part);
+        memcpy(part, from, size);
+        part[size] = '\0';
+        const char *found = strstr(at, part);
+        if (found == NULL) {
+            return false;
+        }
+        if (from != line && memchr(at, '\n', (size_t)(found - at)) != NULL) {
+            at = found + 1;
+            from = line;
+            continue;
+        }
+        at = found + size;
+        if (dots == NULL || dots[3] == '\n') {
+            return true;
+        }
+        from = dots + 3;
+    }
+}
+
+unsigned document_check_shown(FILE *document, const char *said)
+{
+    char line[LINE_BYTES];
+    bool in_block = false;
+    unsigned lines = 0;
+    while (fgets(line, sizeof line, document) != NULL) {
+        if (starts_with(line, "```")) {
+            in_block = strcmp(line, "```text\n") == 0;
+        } else if (in_block) {
+            lines++;
+            if (!is_shown(said, line)) {
+                fail_msg("not printed: %s", line);
+            }
+        }
+    }
+    return lines;
+}

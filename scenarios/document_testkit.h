@@ -22,4 +22,8 @@ struct document {
 /* Write the script of a document, which name names in complaints, to a path. */
 struct document document_script(FILE *document, const char *name, const char *path);
 
+/* Fail the test unless each line of the blocks of ```text is in what the commands said; "..." stands
+ * for anything on one line. Returns the number of lines. */
+unsigned document_check_shown(FILE *document, const char *said);
+
 #endif

@@ -1,4 +1,4 @@
-/* Every command in README.md works and ends with the exit status that stands beside it, as
+/* Every command in README.md and in docs/from-red-to-fix.md works and ends with the exit status that stands beside it, as
  * scenarios/document_testkit.h reads them. They run in a temporary folder in which build/sinkproof is
  * the binary under test.
  *
@@ -108,6 +108,63 @@ static void a_wrong_status_is_seen_and_a_marked_block_is_not_run(void **state)
     remove_folder(folder);
 }
 
+#define PAGE "docs/from-red-to-fix.md"
+
+/* What the commands of a page printed. */
+static char *said_in(const char *folder)
+{
+    const size_t size = (size_t)1 << 20;
+    char path[PATH_BYTES + 64];
+    char *said = calloc(1, size);
+    (void)snprintf(path, sizeof path, "%s/output.txt", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(said);
+    assert_non_null(file);
+    assert_true(fread(said, 1, size - 1, file) < size - 1);
+    (void)fclose(file);
+    return said;
+}
+
+/* In the folder that the page leaves: five commits, the third of which takes the names away. */
+static const char bisection[] =
+    "set -e; cd %s; exec >bisect.txt 2>&1; export GIT_CONFIG_GLOBAL=/dev/null HOME=/nonexistent;"
+    " git init -q; git config user.name x; git config user.email x@example.org;"
+    " commit() { git add orders.json other.txt; git commit -q -m \"$1\"; };"
+    " echo 1 >other.txt; commit one; echo 2 >other.txt; commit two;"
+    " sed -i -e 's/-named\"/\"/' -e 's/, \"extractor\": true//' orders.json; commit 'no names';"
+    " echo 4 >other.txt; commit four; echo 5 >other.txt; commit five;"
+    " git bisect start HEAD HEAD~4; git bisect run sh bisect.sh;"
+    " test \"$(git log -1 --format=%%s refs/bisect/bad)\" = 'no names'";
+
+/* Goal: nobody types a command of the page that does not work, each prints what the page shows, and its
+ * script bisects. Method: run them all, and then a repository of five commits. */
+static void every_command_from_red_to_fix_works(void **state)
+{
+    char folder[PATH_BYTES];
+    char path[PATH_BYTES + 64];
+    char text[2048];
+    FILE *page = fopen(PAGE, "r");
+    (void)state;
+    assert_non_null(page);
+    make_folder(folder);
+    (void)snprintf(path, sizeof path, "%s/script.sh", folder);
+    const struct document script = document_script(page, PAGE, path);
+    assert_int_equal(run_script(folder), 0);
+    char *said = said_in(folder);
+    rewind(page);
+    assert_in_range(document_check_shown(page, said), 10, 100);
+    (void)fclose(page);
+    free(said);
+    assert_in_range(script.commands, 15, 50);
+    assert_int_equal(script.skipped, 1); /* git bisect */
+    if (run("command -v git >/dev/null") == 0) {
+        (void)snprintf(text, sizeof text, bisection, folder);
+        assert_int_equal(run(text), 0);
+    }
+    remove_folder(folder);
+}
+
 TEST_MAIN(readme,
           TEST(every_command_of_the_readme_ends_as_it_says),
+          TEST(every_command_from_red_to_fix_works),
           TEST(a_wrong_status_is_seen_and_a_marked_block_is_not_run))

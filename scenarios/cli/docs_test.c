@@ -34,60 +34,16 @@ static void run_page(struct workshop *workshop)
     workshop_must(workshop, "PATH=$(pwd)/prefix/bin:$PATH sh script >said.txt", 0);
 }
 
-/* Lines of the blocks of text: what is shown there must be what comes. */
-static bool is_shown(const char *said, const char *line)
-{
-    char part[512];
-    const char *at = said;
-    const char *from = line;
-    /* "..." stands for anything, on one line. */
-    for (;;) {
-        const char *dots = strstr(from, "...");
-        const size_t size = dots == NULL ? strcspn(from, "\n") : (size_t)(dots - from);
-        assert_true(size < sizeof part);
-        memcpy(part, from, size);
-        part[size] = '\0';
-        const char *found = strstr(at, part);
-        if (found == NULL) {
-            return false;
-        }
-        if (from != line && memchr(at, '\n', (size_t)(found - at)) != NULL) {
-            at = found + 1;
-            from = line;
-            continue;
-        }
-        at = found + size;
-        if (dots == NULL || dots[3] == '\n') {
-            return true;
-        }
-        from = dots + 3;
-    }
-}
-
 /* Goal: nobody types a command that does not work, and each prints what the page shows. Method: run
  * them all, in order; each line of the text blocks is in what they printed. */
 static void every_command_of_the_page_works_and_prints_what_it_shows(void **state)
 {
     struct workshop *workshop = *state;
-    char line[1024];
-    bool in_block = false;
-    uint32_t lines = 0;
     run_page(workshop);
-    const char *said = workshop_read(workshop, "said.txt");
     FILE *page = fopen(PAGE, "r");
     assert_non_null(page);
-    while (fgets(line, sizeof line, page) != NULL) {
-        if (strncmp(line, "```", 3) == 0) {
-            in_block = strcmp(line, "```text\n") == 0;
-        } else if (in_block) {
-            lines++;
-            if (!is_shown(said, line)) {
-                fail_msg("not printed: %s", line);
-            }
-        }
-    }
+    assert_in_range(document_check_shown(page, workshop_read(workshop, "said.txt")), 5, 100);
     (void)fclose(page);
-    assert_in_range(lines, 5, 100);
 }
 
 static void the_manual_says_what_the_help_says(void **state)
