@@ -80,9 +80,28 @@ static bool is_printed(const char *command, const char *wanted, uint32_t *lines)
     return found;
 }
 
+/* Goal: what a sink taps can be named in a scenario, beside other marks. */
+static void phases_of_sinks_are_words(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < catalogue_sink_count; i++) {
+        const struct sink_type *sink = catalogue_sinks[i];
+        assert_in_range(sink->phase_count, 0, 64);
+        for (uint32_t k = 0; k < sink->phase_count; k++) {
+            for (const char *at = sink->phases[k]; *at != '\0'; at++) {
+                assert_true(islower((unsigned char)*at) || *at == '_');
+            }
+            for (uint32_t other = 0; other < k; other++) {
+                assert_string_not_equal(sink->phases[k], sink->phases[other]);
+            }
+        }
+    }
+}
+
+/* A call may stand in several lines. */
 #define MARKS_IN_CODE                                                                              \
-    "grep -rhoE '\\b(COVER|SOMETIMES)\\([^,]+, [A-Z_]+' --include='*.c' --exclude='*_test.c' "     \
-    "sim models | sed 's/.*, //' | sort -u"
+    "find sim models -name '*.c' ! -name '*_test.c' -exec cat {} + | tr '\\n' ' ' | "              \
+    "grep -oE '\\b(COVER|SOMETIMES)\\([^,;]+, *[A-Z_]+' | sed 's/.*, *//' | sort -u"
 
 /* Goal: the catalogue holds the marks of the code, all of them and no other. */
 static void the_catalogue_is_what_the_code_marks(void **state)
@@ -127,5 +146,6 @@ static void a_unit_test_asks_for_what_only_it_reaches(void **state)
 
 TEST_MAIN(marks,
           TEST(marks_are_told_apart),
+          TEST(phases_of_sinks_are_words),
           TEST(the_catalogue_is_what_the_code_marks),
           TEST(a_unit_test_asks_for_what_only_it_reaches))

@@ -214,6 +214,9 @@ static void start_group(struct committer *committer)
     for (uint32_t i = 0; i < count; i++) {
         committer->running[i] = committer->requests[i]->request;
     }
+    SOMETIMES(committer->job->world,
+              ENGINE_COMMITS_MERGED,
+              committer->restored == 0 && committer->running_checkpoint < committer->notice);
     run_commit(committer);
 }
 
@@ -381,6 +384,7 @@ void committer_returned(struct committer *committer)
         committer->tries = 0;
         return;
     }
+    COVER(job->world, ENGINE_COMMIT_RETRIED);
     /* What was kept is now the collection's first group: the next step commits it again. */
     committer->tries++;
     uint32_t tries_max = job->config->commit_retries == 0 ? 10 : job->config->commit_retries;

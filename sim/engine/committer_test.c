@@ -242,6 +242,7 @@ static void retry_later_is_committed_again(void **state)
     toy.behaviour.signal = SINK_SIGNAL_RETRY_LATER;
     toy.behaviour.signal_times = 7;
     run_to_the_end();
+    assert_true(marks_has(&toy.result.marks, MARK_ENGINE_COMMIT_RETRIED));
     /* Five are to be retried, then two of the five. */
     assert_int_equal(toy_count(&toy, ENTRY(.kind = HOST_COMMIT)), 3);
     assert_int_equal(toy_count(&toy, ENTRY(.kind = HOST_COMMIT_REQUEST)), 5 + 5 + 2);

@@ -56,10 +56,12 @@ uint32_t restart_offers(const struct job *job)
 void restart_take(struct job *job, uint32_t outcome)
 {
     if (outcome == RESTORE_NEXT_SINK) {
+        COVER(job->world, ENGINE_NEXT_SINK);
         restart_use_sink(job, job->config->next_sink_or_null, job->config->next_options);
         return;
     }
     CHECK(outcome == RESTORE_WITHOUT_STATE);
+    COVER(job->world, ENGINE_RESTORED_WITHOUT_STATE);
     const bool own = job->config->stateless_restores == JOB_STATELESS_OWN_POSITION;
     job->left = job->restored;
     job->started_from = own ? START_OWN_POSITION : START_BEGINNING;
@@ -92,6 +94,7 @@ static void note_left(struct job *job, const struct stored_checkpoint *stored)
         const struct stored_collection *collection = &stored->collections[i];
         for (uint32_t k = 0; k < collection->request_count; k++) {
             const struct stored_request *request = collection->requests[k];
+            COVER(job->world, ENGINE_STATE_LEFT_BEHIND);
             (void)job_note(
                 job,
                 (struct journal_entry){.kind = HOST_NOT_RESTORED,
@@ -137,6 +140,7 @@ static uint64_t first_kept(struct job *job, uint32_t split, uint64_t position)
     const uint32_t start = log->split_starts[split];
     const uint32_t size = log->split_starts[split + 1] - start;
     while (position < size && is_gone(job, split, position)) {
+        COVER(job->world, ENGINE_RECORD_GONE);
         (void)job_note(
             job,
             (struct journal_entry){.kind = HOST_RECORD_GONE,

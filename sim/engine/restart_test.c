@@ -262,6 +262,7 @@ static void a_source_may_discard_at_the_notice_and_not_before(void **state)
             lost += toy_effects_least(&toy) == 0 ? 1 : 0;
             if (toy_effects_least(&toy) == 0) {
                 assert_true(count(HOST_RECORD_GONE) > 0);
+                assert_true(marks_has(&toy.result.marks, MARK_ENGINE_RECORD_GONE));
                 assert_true(is_found_by(&oracle_at_least_once));
             }
         }

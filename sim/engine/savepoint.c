@@ -147,6 +147,8 @@ void savepoint_progress(struct job *job)
         job->resume_from = job->stopping;
     }
     job->stopping = 0;
+    SOMETIMES(job->world, ENGINE_SAVEPOINT_FINISHED, failure == JOB_SAVEPOINT_FINISHES);
+    SOMETIMES(job->world, ENGINE_SAVEPOINT_FAILED, failure != JOB_SAVEPOINT_FINISHES);
     job_fail(job,
              failure == JOB_SAVEPOINT_FINISHES ? STOP_CAUSE_FINISHED : STOP_CAUSE_SAVEPOINT,
              SINK_REASON_NONE);

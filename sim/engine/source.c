@@ -129,6 +129,7 @@ static bool emit_one(struct source *source, struct job *job)
     struct task *task = &job->tasks[source_route(job, index)];
     struct channel *channel = &task->channels[source->index];
     if (channel->count >= record_capacity(job)) {
+        COVER(job->world, ENGINE_SOURCE_BLOCKED);
         source->blocked = true;
         return false;
     }

@@ -63,11 +63,13 @@ void start_choose(struct job *job)
     if (pick > 5) {
         restart_take(job, pick);
     } else if (pick == 5) {
+        COVER(job->world, ENGINE_RESTORED_OLDER);
         job->restored = older;
         job->started_from = START_OLDER;
         job->given_up = job->store->latest_completed;
         job->older = older;
     } else if (pick > 0) {
+        COVER(job->world, ENGINE_RESCALED);
         job->subtasks = job->config->rescale_to[pick - 1];
     }
 }
