@@ -126,7 +126,7 @@ static uint32_t subtask_of(const struct job *job, uint32_t node, bool *is_commit
     return 0;
 }
 
-struct region *region_of_node(const struct job *job, uint32_t node)
+static struct region *region_of_node(const struct job *job, uint32_t node)
 {
     bool is_committer = false;
     return region_of(job, subtask_of(job, node, &is_committer));
@@ -258,22 +258,22 @@ void job_watch_pause(struct job *job, struct half *half)
     if (until > noticed_at && half->silent_until != until) {
         half->silent_until = until;
         (void)job_schedule(
-            job, job->coordinator_node, ENGINE_SILENT, noticed_at, half->attempt, half->node);
+            job, job->coordinator_node, ENGINE_SILENT, noticed_at, half->attempt, half->number);
     }
 }
 
-void crash_silent(struct job *job, uint32_t node)
+void crash_silent(struct job *job, const struct half *half)
 {
     nanos now = world_now(job->world);
-    nanos until = link_node_free_at(job->link, node);
-    struct region *region = region_of_node(job, node);
-    if (!region_is_whole(region, job) || until == now) {
+    nanos until = link_node_free_at(job->link, half->node);
+    struct region *region = half->region;
+    if (!region_is_whole(region, job) || half->gone || until == now) {
         return;
     }
     const nanos life = nanos_add(nanos_sub(until, now), job->config->downtime[DOWNTIME_REQUEST]);
     job->zombie_for = job_is_regional(job) ? job->zombie_for : life;
     region->zombie_for = life;
-    lose_victim(job, node, has_room_for_zombie(job));
+    lose_victim(job, half->node, has_room_for_zombie(job));
     schedule_noticed(job, job_is_regional(job) ? region : NULL, now);
 }
 

@@ -22,24 +22,24 @@
 /* What an engine event is about: low byte of its kind. Payload a is the object's number, b extra. */
 enum engine_event {
     ENGINE_NONE = 0,
-    ENGINE_START,          /* a: attempt */
-    ENGINE_EMIT,           /* a: attempt, b: source */
-    ENGINE_BARRIER,        /* a: attempt, b: source | checkpoint << 32 */
-    ENGINE_TASK_OPEN,      /* a: attempt, b: task */
-    ENGINE_TASK_RUN,       /* a: attempt, b: task: deliver the next thing that may be delivered */
-    ENGINE_COMMITTER_RUN,  /* a: attempt, b: committer: same for a committer on its own node */
-    ENGINE_TIMER,          /* a: half */
-    ENGINE_MORE,           /* a: half */
-    ENGINE_TICK,           /* a: attempt: trigger a checkpoint if due */
-    ENGINE_COMPLETE,       /* a: attempt, b: checkpoint whose parts have all arrived */
-    ENGINE_TIMEOUT,        /* a: attempt, b: checkpoint */
-    ENGINE_NOTICE,         /* a: attempt, b: listener | checkpoint << 32 */
-    ENGINE_NOTICED,        /* a: attempt, b: packed stop: a crash is noticed */
-    ENGINE_CLOSE,          /* a: half */
-    ENGINE_CLOSE_BOUND,    /* a: half */
-    ENGINE_ZOMBIE_END,     /* a: half */
-    ENGINE_SILENT,         /* a: attempt, b: node: a paused process missed its heartbeats */
-    ENGINE_REGION_START,   /* a: attempt of the job, b: region */
+    ENGINE_START,         /* a: attempt */
+    ENGINE_EMIT,          /* a: attempt, b: source */
+    ENGINE_BARRIER,       /* a: attempt, b: source | checkpoint << 32 */
+    ENGINE_TASK_OPEN,     /* a: attempt, b: task */
+    ENGINE_TASK_RUN,      /* a: attempt, b: task: deliver the next thing that may be delivered */
+    ENGINE_COMMITTER_RUN, /* a: attempt, b: committer: same for a committer on its own node */
+    ENGINE_TIMER,         /* a: half */
+    ENGINE_MORE,          /* a: half */
+    ENGINE_TICK,          /* a: attempt: trigger a checkpoint if due */
+    ENGINE_COMPLETE,      /* a: attempt, b: checkpoint whose parts have all arrived */
+    ENGINE_TIMEOUT,       /* a: attempt, b: checkpoint */
+    ENGINE_NOTICE,        /* a: attempt, b: listener | checkpoint << 32 */
+    ENGINE_NOTICED,       /* a: attempt, b: packed stop: a crash is noticed */
+    ENGINE_CLOSE,         /* a: half */
+    ENGINE_CLOSE_BOUND,   /* a: half */
+    ENGINE_ZOMBIE_END,    /* a: half */
+    ENGINE_SILENT,        /* a: attempt, b: half: its process is paused and missed its heartbeats */
+    ENGINE_REGION_START,  /* a: attempt of the job, b: region */
     ENGINE_REGION_NOTICED, /* a: attempt of the region, b: region: its crash is noticed */
 };
 
@@ -454,7 +454,6 @@ void savepoint_progress(struct job *job);          /* while stopping: FINISHED, 
 
 /* region.c */
 struct region *region_of(const struct job *job, uint32_t subtask);
-struct region *region_of_node(const struct job *job, uint32_t node);
 void region_init(struct job *job);
 void region_fail(struct region *region, struct job *job, enum stop_cause cause, uint32_t reason);
 void region_half_closed(struct region *region, struct job *job);
@@ -468,7 +467,8 @@ static inline bool job_is_regional(const struct job *job)
 
 /* crash.c */
 bool crash_is_given_up(struct job *job, struct half *half); /* too silent to hear CLOSE */
-void crash_silent(struct job *job, uint32_t node); /* heartbeats of a paused process are missing */
+void crash_silent(struct job *job,
+                  const struct half *half); /* heartbeats of a paused process are missing */
 
 /* moment.c */
 uint32_t moment_now(void *job, lane who); /* a fault_moment */

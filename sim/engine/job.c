@@ -361,7 +361,7 @@ static void attempt_event(struct job *job, enum engine_event what, uint64_t b)
         job_fail(job, STOP_CAUSE_CRASH, SINK_REASON_NONE);
         break;
     case ENGINE_SILENT:
-        crash_silent(job, index);
+        crash_silent(job, job->halves[index - 1]);
         break;
     case ENGINE_REGION_START:
         region_start(&job->regions[index], job);
@@ -395,7 +395,7 @@ region_of_event(const struct job *job, enum engine_event what, uint32_t b)
     case ENGINE_NOTICE:
         return coordinator_listener_region(job, b);
     case ENGINE_SILENT:
-        return region_of_node(job, b);
+        return job->halves[b - 1]->region;
     case ENGINE_TICK:
     case ENGINE_COMPLETE:
     case ENGINE_TIMEOUT:

@@ -25,6 +25,8 @@
 #include "sim/oracle_set.h"
 #include "sinks/base/test.h"
 
+#include <string.h>
+
 static struct toy toy;
 
 #define ENTRY(...) ((struct journal_entry){__VA_ARGS__})
@@ -365,6 +367,33 @@ static void a_late_notice_does_not_reach_the_next_attempt(void **state)
     }
 }
 
+/* Goal: a pause whose process died in it silences nobody: neither the next process nor, when its
+ * heartbeats would have been missed, another region's. */
+static void a_pause_ends_with_its_process(void **state)
+{
+    (void)state;
+    const struct choice_site *pause = NULL;
+    for (size_t i = 0; i < link_site_count; i++) {
+        pause = strcmp(link_sites[i].name, "link.pause") == 0 ? &link_sites[i] : pause;
+    }
+    assert_non_null(pause);
+    for (uint32_t i = 0; i < REGIONS; i++) {
+        init(TOY_EAGER);
+        toy.config.job.record_interval = SECONDS(4); /* for longer than heartbeats may be missed */
+        toy.config.job.checkpoint_interval = SECONDS(5);
+        toy_pin(&toy,
+                (struct toy_pin){.site = pause, .value = 3, .who = lane_make(LANE_WRITER, i)});
+        pin_crash(CRASH_SUBTASK_SHORT, HOST_INJECTED, 0);
+        toy_run(&toy);
+        expect_clean();
+        assert_true(toy.result.ended_at > SECONDS(60));
+        assert_int_equal(count(HOST_REGION_STOPPED), 1);
+        assert_int_equal(entry_of(HOST_REGION_STOPPED)->lane, lane_make(LANE_TASK, i));
+        assert_int_equal(count(HOST_ZOMBIE), 0);
+        assert_int_equal(count(HOST_JOB_STARTED), 1);
+    }
+}
+
 /* Goal: the same tape gives the same run. */
 static void a_run_with_regions_replays(void **state)
 {
@@ -391,4 +420,5 @@ TEST_MAIN(region,
           TEST(a_failure_without_a_restart_left_stops_the_job),
           TEST(a_lost_subtask_outlives_its_region),
           TEST(a_late_notice_does_not_reach_the_next_attempt),
+          TEST(a_pause_ends_with_its_process),
           TEST(a_run_with_regions_replays))
