@@ -361,7 +361,7 @@ memcheck: build/debug/sinkproof $(TESTS:%=build/debug/%) ## unit tests under val
 x1: build/sinkproof ## every state of the reference workload of exploration, in its middle size
 	build/sinkproof explore x1-m
 
-x1-l: build/sinkproof ## the same in its large size: 20 million states, 3 GB of memory
+x1-l: build/sinkproof ## the same in its large size: 20 million states, about 1 GB of memory
 	build/sinkproof explore x1-l
 
 SMALL := $(sort $(shell find scenarios -name '*-small.json' 2>/dev/null))
