@@ -101,6 +101,33 @@ static const char *text_of(json_t *object, const char *key)
     return text;
 }
 
+static void an_exploration_has_exactly_its_fields(void **state)
+{
+    (void)state;
+    const struct report_explored explored[] = {
+        {.run = run, .deviations = 2, .levels = {1, 3, 5}, .distinct = 8},
+        {.run = run, .is_states = true, .distinct = 8, .traces_or_null = "x.traces"},
+    };
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_true(report_json_explored(file, explored, ARRAY_COUNT(explored)));
+    json_t *root = read_back(file);
+    json_t *list = json_object_get(root, "explored");
+    json_t *evidence = json_object_get(root, "evidence");
+    assert_keys(json_array_get(list, 0),
+                "scenario profile deviations crash_points complete runs runs_by_deviations counted "
+                "events distinct_traces crash_points_hit crash_points_seen expected verdict "
+                "violations digest elapsed_ms runs_per_s");
+    json_t *levels = json_object_get(json_array_get(list, 0), "runs_by_deviations");
+    assert_int_equal(json_array_size(levels), 3);
+    assert_int_equal(json_integer_value(json_array_get(levels, 2)), 5);
+    assert_keys(json_array_get(list, 1),
+                "scenario complete states transitions violations digest_bits states_published "
+                "transitions_published expected verdict elapsed_ms runs_per_s");
+    assert_keys(json_array_get(evidence, 1), "shard shards traces");
+    json_decref(root);
+}
+
 static void a_run_has_exactly_its_fields(void **state)
 {
     (void)state;
@@ -316,6 +343,7 @@ static void a_stream_that_takes_nothing_is_told(void **state)
 }
 
 TEST_MAIN(json,
+          TEST(an_exploration_has_exactly_its_fields),
           TEST(a_run_has_exactly_its_fields),
           TEST(a_claim_has_exactly_its_fields),
           TEST(a_mutant_and_a_metric_have_exactly_their_fields),

@@ -157,7 +157,8 @@ struct report_claim {
     uint64_t digest;
     /* for the table */
     bool as_expected;
-    const char *why; /* what is missing when it is not; may be empty */
+    const char *why;  /* what is missing when it is not; may be empty */
+    uint64_t crashes; /* in the counted runs */
     uint64_t elapsed_ms;
 };
 

@@ -294,6 +294,24 @@ static void print_cell(FILE *file, const char *text, int columns)
     }
 }
 
+static void print_what_was_explored(FILE *file, const struct report_claim *claim)
+{
+    if (claim->explored_runs == 0) {
+        return;
+    }
+    (void)fprintf(file,
+                  ", all %" PRIu64 " runs with at most %" PRIu32 " %s",
+                  claim->explored_runs,
+                  claim->explored_deviations,
+                  claim->explored_deviations == 1 ? "deviation" : "deviations");
+    if (claim->crash_points_seen > 0) {
+        (void)fprintf(file,
+                      ", %" PRIu64 "/%" PRIu64 " crash points",
+                      claim->crash_points_hit,
+                      claim->crash_points_seen);
+    }
+}
+
 static void print_established(FILE *file, const struct report_claim *claim)
 {
     if (claim->has_witness) {
@@ -305,13 +323,14 @@ static void print_established(FILE *file, const struct report_claim *claim)
                       report_verdict_name(claim->twin));
     } else {
         (void)fprintf(file, "%" PRIu64 " seeds", claim->seeds);
-        if (claim->crash_points_hit > 0) {
-            (void)fprintf(file, ", %" PRIu64 " crashes", claim->crash_points_hit);
+        if (claim->crashes > 0) {
+            (void)fprintf(file, ", %" PRIu64 " crashes", claim->crashes);
         }
         if (claim->twin != REPORT_UNTESTED) {
             (void)fprintf(file, ", twin %s", report_verdict_name(claim->twin));
         }
     }
+    print_what_was_explored(file, claim);
     if (claim->mutants_killed > 0) {
         (void)fprintf(file,
                       ", %" PRIu32 " %s",

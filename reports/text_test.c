@@ -161,6 +161,46 @@ static void what_is_missing_is_told(void **state)
     assert_non_null(strstr(text, "shard 2 of 3"));
 }
 
+/* The certificate: what was made, within which bound, and how far. */
+static void an_exploration_says_what_was_made(void **state)
+{
+    (void)state;
+    struct report_explored explored = {
+        .run = {.scenario = "x",
+                .profile = "documented",
+                .runs = 9,
+                .verdict = REPORT_HOLDS,
+                .expected = REPORT_HOLDS,
+                .as_expected = true,
+                .runs_per_s = 4},
+        .deviations = 2,
+        .is_complete = true,
+        .levels = {1, 3, 5},
+        .distinct = 8,
+        .crash_points_hit = 2,
+        .crash_points_seen = 3,
+    };
+    char text[TEXT_SIZE];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    report_text_explored(file, &explored);
+    explored.is_complete = false;
+    explored.crash_points = true;
+    report_text_explored(file, &explored);
+    explored.is_states = true;
+    explored.states_known = 7;
+    explored.transitions_known = 10;
+    report_text_explored(file, &explored);
+    read_text(file, text);
+    assert_non_null(strstr(text, "x: holds, as expected\n  all runs with at most 2 deviations, "));
+    assert_non_null(strstr(text, "runs by deviations: 0: 1, 1: 3, 2: 5; 8 distinct traces\n"));
+    assert_non_null(strstr(text, "crash points hit: 2 of 3 seen; "));
+    assert_non_null(strstr(text, "  a part of the runs with at most 2 crashes, each in"));
+    assert_non_null(strstr(text, "a part of it: 8 states, 9 transitions, 0 that break"));
+    assert_non_null(strstr(text, "; published: 7 and 10\n"));
+    assert_non_null(strstr(text, "whole 64-bit digests"));
+}
+
 static void the_matrix_tells_why_a_claim_is_not_as_expected(void **state)
 {
     (void)state;
@@ -172,7 +212,11 @@ static void the_matrix_tells_why_a_claim_is_not_as_expected(void **state)
          .expected = REPORT_HOLDS,
          .verdict = REPORT_HOLDS,
          .seeds = 2000,
-         .crash_points_hit = 7,
+         .crashes = 7,
+         .explored_deviations = 1,
+         .explored_runs = 354,
+         .crash_points_hit = 21,
+         .crash_points_seen = 22,
          .mutants_killed = 2,
          .as_expected = true,
          .why = ""},
@@ -202,7 +246,9 @@ static void the_matrix_tells_why_a_claim_is_not_as_expected(void **state)
     read_text(file, text);
     assert_non_null(strstr(text, "A-2: not as expected: no witness"));
     assert_non_null(strstr(text, "witness of 1 entry, calm clean, twin holds"));
-    assert_non_null(strstr(text, "2000 seeds, 7 crashes, 2 mutants, "));
+    assert_non_null(strstr(text,
+                           "2000 seeds, 7 crashes, all 354 runs with at most 1 deviation,"
+                           " 21/22 crash points, 2 mutants, "));
     assert_non_null(strstr(text, "2 of 3 claims as expected"));
 }
 
@@ -380,6 +426,7 @@ TEST_MAIN(text,
           TEST(a_failure_has_at_most_twelve_lines),
           TEST(many_failures_are_told_in_a_line_each),
           TEST(what_is_missing_is_told),
+          TEST(an_exploration_says_what_was_made),
           TEST(the_matrix_tells_why_a_claim_is_not_as_expected),
           TEST(the_kill_matrix_shows_who_killed_whom),
           TEST(an_entry_tells_what_changed_and_how_to_keep_it),

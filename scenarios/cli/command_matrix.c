@@ -10,6 +10,9 @@
  *            the oracle refused sees; the ones just inside the rule must run and complete a checkpoint.
  *   words    one run, found by search, that keeps what one word asks for and lacks what another does.
  *
+ * For holds and fails, all runs of the claim's small scenario with at most one deviation (--quick) or two
+ * are made as well: a holds claim must hold in them.
+ *
  * A claim has the verdict that is expected of it only when all of that came out. */
 #include "reports/text.h"
 #include "scenarios/cli/claims.h"
@@ -403,10 +406,14 @@ static enum status try_claim(struct trial *trial)
         .witness_message = "",
     };
     set_oracles(trial);
+    const bool is_once = is_about_refusal(claim) || claim->lack_count > 0;
     enum status status = is_about_refusal(claim) ? trial_refused(trial)
                          : claim->lack_count > 0 ? trial_words(trial)
                          : claim->holds          ? try_holds(trial)
                                                  : try_fails(trial);
+    if (status == STATUS_OK && !is_once) {
+        status = trial_explore(trial);
+    }
     if (status == STATUS_OK) {
         status = check_steadiness(trial);
     }

@@ -122,9 +122,11 @@ const struct report_violation *trial_first_violation(struct trial *trial,
 void trial_explain_violation(struct trial *trial, const struct report_violation *violation)
 {
     trial_explain(trial,
-                  "%s broken at seed %" PRIu64 " (%" PRIu32 " choices): %s: %s; %s",
+                  "%s broken at %s (%" PRIu32 " choices): %s: %s; %s",
                   violation->oracles[0],
-                  violation->seed,
+                  violation->run_or_null != NULL
+                      ? violation->run_or_null
+                      : text_format(&trial->session->texts, "seed %" PRIu64, violation->seed),
                   violation->deviations,
                   violation->subject,
                   violation->message,
@@ -144,6 +146,5 @@ void trial_add_established(struct trial *trial)
 {
     const struct summary *summary = &trial->sweep->summary;
     trial->record->seeds += summary->counted;
-    trial->record->crash_points_hit += summary->crash_points_hit;
-    trial->record->crash_points_seen += summary->crash_points_seen;
+    trial->record->crashes += summary->crash_points_hit;
 }

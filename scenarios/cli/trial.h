@@ -57,6 +57,10 @@ const struct report_violation *trial_first_violation(struct trial *trial,
 void trial_set_witness(struct trial *trial, const struct report_violation *violation);
 void trial_add_established(struct trial *trial);
 
+/* Make every run of the claim's small scenario with at most one deviation (--quick) or two: what was
+ * made goes into the record, and a holds claim that is broken there does not hold. */
+enum status trial_explore(struct trial *trial);
+
 /* Ways of trial_once.c: configurations that must be refused, and two words that differ. */
 enum status trial_refused(struct trial *trial);
 enum status trial_words(struct trial *trial);
