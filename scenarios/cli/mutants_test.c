@@ -57,11 +57,12 @@ static void a_header_says_which_public_bug_it_retells(void **state)
     (void)state;
     struct text_pool texts = {0};
     struct mutant mutant = {.path = "p", .target = "museum"};
+    struct mutant_alsos alsos;
     char message[MUTANT_MESSAGE_SIZE];
     const struct bytes patch = BYTES_LITERAL("# museum: AMB-01  LIV-03\n"
                                              "# source: https://a.example/1 https://b.example/2\n"
                                              "# mechanism: m\n# scenario: s\n# oracle: o\n");
-    assert_int_equal(mutant_parse(&texts, patch, &mutant, message), ERR_OK);
+    assert_int_equal(mutant_parse(&texts, patch, &mutant, &alsos, message), ERR_OK);
     assert_string_equal(mutant.museum_or_null, "AMB-01  LIV-03");
     assert_string_equal(mutant.source_or_null, "https://a.example/1 https://b.example/2");
     text_pool_fini(&texts);
