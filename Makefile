@@ -277,7 +277,7 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 
 # --- Gates that run what was built -------------------------------------------------------------
 
-.PHONY: matrix matrix-full quick regress marks mutants determinism foreign fuzz-smoke fuzz-ablation
+.PHONY: matrix matrix-full quick regress marks mutants searches determinism foreign fuzz-smoke fuzz-ablation
 .PHONY: corpus
 .PHONY: coverage cross memcheck bench
 matrix: build/sinkproof ## every claim at the quick budget: 2,000 counted seeds
@@ -295,6 +295,9 @@ regress: build/sinkproof ## every kept tape of scenarios/regress still shows wha
 
 marks: build/sinkproof ## every behaviour mark is reached by some scenario at the quick budget
 	build/sinkproof marks
+
+searches: build/sinkproof ## how many runs each search needs until it kills each planted bug
+	tools/searches
 
 mutants: build/sinkproof ## every planted bug is caught by the oracle that must catch it
 	build/sinkproof mutants
