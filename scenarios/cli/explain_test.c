@@ -80,6 +80,21 @@ static void the_twin_passes_and_parts_where_it_says(void **state)
                   0);
 }
 
+/* Goal: only a run that passes is called one. Method: a tape that was hardly shrunk, of which most
+ * choices can be left out and the run fails as before. */
+static void leaving_out_what_is_free_is_no_twin(void **state)
+{
+    struct workshop *workshop = *state;
+    workshop_must(workshop, EXPLAIN "--attempts 1 --json why.json", 0);
+    workshop_says(workshop, "attempts used up");
+    workshop_must(workshop,
+                  "sed -n '/\"twin\"/,$s/.*\"tape\": \"\\(.*\\)\",*$/\\1/p' why.json |"
+                  " sed 's/\\\\n/\\n/g' >twin.tape",
+                  0);
+    workshop_must(workshop, "$SINKPROOF replay " FAILS " --tape twin.tape >passes", 1);
+    workshop_must(workshop, "grep 'choices, digest' passes && ! grep broken passes", 0);
+}
+
 static void what_cannot_be_explained_is_said(void **state)
 {
     struct workshop *workshop = *state;
@@ -113,5 +128,6 @@ TEST_MAIN(explain,
           WORKSHOP_TEST(it_fits_a_screen_and_says_all_parts),
           WORKSHOP_TEST(what_does_as_well_fails_in_its_place),
           WORKSHOP_TEST(the_twin_passes_and_parts_where_it_says),
+          WORKSHOP_TEST(leaving_out_what_is_free_is_no_twin),
           WORKSHOP_TEST(what_cannot_be_explained_is_said),
           WORKSHOP_TEST(what_was_not_tried_is_said))
