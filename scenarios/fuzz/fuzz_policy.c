@@ -99,8 +99,8 @@ static void operate(struct life *life)
     struct half_host *host = &life->host;
     switch ((enum operation)(byte_reader_u8(&life->script) % OPERATION_COUNT)) {
     case OPERATION_HANDLE:
-        /* What is with it has room in the host. */
-        if (host->routed_count + host->call_count < HALF_CALLS_MAX / 2) {
+        /* All letters of a life may be under way at once: each has room in the host. */
+        if (host->last_token < HALF_CALLS_MAX) {
             handle(life);
         }
         return;
