@@ -371,6 +371,15 @@ static enum err make_level(struct exploration *exploration)
     return error != ERR_OK ? error : exploration->error;
 }
 
+/* Whether the level that comes now would take more events than are allowed. */
+static bool is_too_long(const struct explored *explored, uint64_t events_max)
+{
+    const struct summary *summary = &explored->counts.summary;
+    const uint64_t things = frontier_things(&explored->frontier);
+    return events_max > 0 && summary->runs > 0 &&
+           things > events_max / (summary->events / summary->runs + 1);
+}
+
 enum err explore_run(struct explored *explored, const struct explore_options *options)
 {
     struct frontier *frontier = &explored->frontier;
@@ -383,10 +392,14 @@ enum err explore_run(struct explored *explored, const struct explore_options *op
     enum err error = ERR_OK;
     bool goes_on = !explored->is_complete;
     while (goes_on && error == ERR_OK) {
+        const uint64_t due = explored->counts.crash_points_seen;
         error = make_level(&exploration);
         const bool is_done = !exploration.stopped && frontier->done == frontier_things(frontier);
+        explored->level_done = is_done ? frontier->level : explored->level_done;
+        explored->crash_points_due = is_done ? due : explored->crash_points_due;
         goes_on = is_done && frontier_advance(frontier);
         explored->is_complete = is_done && !goes_on;
+        goes_on = goes_on && !is_too_long(explored, options->events_max);
     }
     update_elapsed(&exploration);
     if (error == ERR_OK && !keep(&exploration, true)) {

@@ -22,6 +22,8 @@ struct explore_options {
     uint32_t jobs;
     uint64_t runs_max; /* stop behind so many in all; 0: no limit */
     nanos hang_after;
+    uint64_t events_max; /* a level that would take more, if its runs were as long as those before,
+                              is not begun; 0: no limit */
     uint64_t stop_oracles; /* end behind the first run that breaks one of these; 0: never */
     bool shows_progress;
     const char *label; /* for progress */
@@ -52,7 +54,9 @@ struct explored {
     struct explore_counts counts;
     struct summary_marks marks;
     uint64_t elapsed_ms; /* with what was resumed */
-    bool is_complete;    /* nothing within the bound is left */
+    uint32_t level_done; /* the last level that was made as a whole by explore_run, and the crash */
+    uint64_t crash_points_due; /* points that were seen before it began */
+    bool is_complete;          /* nothing within the bound is left */
 };
 
 /* Prepare for the first run. ERR_OK or ERR_LIMIT. Afterwards the frontier may be replaced by one that

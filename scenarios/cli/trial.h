@@ -57,8 +57,9 @@ const struct report_violation *trial_first_violation(struct trial *trial,
 void trial_set_witness(struct trial *trial, const struct report_violation *violation);
 void trial_add_established(struct trial *trial);
 
-/* Make every run of the claim's small scenario with at most one deviation (--quick) or two: what was
- * made goes into the record, and a holds claim that is broken there does not hold. */
+/* Make every run of the claim's small scenario with at most one deviation (--quick) or two, fewer where
+ * its runs are so long that it would take minutes: what was made goes into the record, and a holds
+ * claim that is broken there does not hold. */
 enum status trial_explore(struct trial *trial);
 
 /* Ways of trial_once.c: configurations that must be refused, and two words that differ. */

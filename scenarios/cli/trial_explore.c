@@ -8,6 +8,8 @@
 
 #define DEVIATIONS_QUICK 1u
 #define DEVIATIONS       2u
+#define EVENTS_QUICK     (UINT64_C(1) << 21) /* of a level: a second or so on one core */
+#define EVENTS           (UINT64_C(1) << 25)
 
 /* What must not be broken was: say so with the run that shows it. */
 static enum status explain_violation(struct trial *trial,
@@ -36,10 +38,13 @@ static enum status
 note(struct trial *trial, const struct scenario *scenario, const struct explored *explored)
 {
     struct report_claim *record = trial->record;
-    record->explored_deviations = explored->frontier.options.level_bound;
+    /* A run has no more deviations than it can have: then nothing of the bound is left out either. */
+    record->explored_deviations =
+        explored->is_complete ? explored->frontier.options.level_bound : explored->level_done;
     record->explored_runs = explored->counts.summary.runs;
     record->crash_points_hit = explored->counts.crash_points_hit;
-    record->crash_points_seen = explored->counts.crash_points_seen;
+    record->crash_points_seen =
+        explored->is_complete ? explored->counts.crash_points_seen : explored->crash_points_due;
     if (record->expected != REPORT_HOLDS) {
         return STATUS_OK;
     }
@@ -57,9 +62,11 @@ note(struct trial *trial, const struct scenario *scenario, const struct explored
 static enum status explore(struct trial *trial, const struct scenario *scenario)
 {
     const struct options *options = trial->session->options;
+    const bool is_quick = option_is_given(options, OPTION_BIT(QUICK));
     const struct explore_options wanted = {
         .scenario = scenario,
-        .deviations = option_is_given(options, OPTION_BIT(QUICK)) ? DEVIATIONS_QUICK : DEVIATIONS,
+        .deviations = is_quick ? DEVIATIONS_QUICK : DEVIATIONS,
+        .events_max = is_quick ? EVENTS_QUICK : EVENTS,
         .re_execute = session_sink(trial->session) != NULL,
         .shard = {.index = 1, .count = 1},
         .jobs = options->jobs,
