@@ -129,16 +129,16 @@ static struct unit *unit_of(const struct table *state, uint32_t name)
 
 static void remove_unit(struct table *state, const struct unit *unit)
 {
-    if (state->units == unit) {
+    struct unit *before = NULL;
+    for (struct unit *at = state->units; at != unit; at = at->next) {
+        CHECK(at != NULL);
+        before = at;
+    }
+    if (before == NULL) {
         state->units = unit->next;
-        return;
+    } else {
+        before->next = unit->next;
     }
-    struct unit *before = state->units;
-    while (before != NULL && before->next != unit) {
-        before = before->next;
-    }
-    CHECK(before != NULL);
-    before->next = unit->next;
 }
 
 static struct unit *make_unit(struct table *state, uint32_t name)
