@@ -189,6 +189,7 @@ enum status command_marks(const struct options *options)
     struct session session;
     enum status status = session_open(&session, options);
     struct survey *survey = text_memory(&session.texts, 1, sizeof *survey);
+    CHECK(survey != NULL);
     survey->session = &session;
     survey->sweep = text_memory(&session.texts, 1, sizeof *survey->sweep);
     CHECK(catalogue_sink_count <= SINK_MAX);

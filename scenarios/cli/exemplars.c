@@ -149,7 +149,9 @@ enum status exemplars_keep(struct session *session,
     }
     char *stem = text_copy(&keeper.texts, bytes_of_text(scenario->name));
     for (char *at = stem; *at != '\0'; at++) {
-        *at = *at == '/' ? '-' : *at;
+        if (*at == '/') {
+            *at = '-';
+        }
     }
     keeper.stem = stem[0] == '.' ? stem + 1 : stem;
     keeper.folder = text_format(&keeper.texts, "%s/exemplars", session->options->out);

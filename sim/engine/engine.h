@@ -471,7 +471,7 @@ void crash_silent(struct job *job,
                   const struct half *half); /* heartbeats of a paused process are missing */
 
 /* moment.c */
-uint32_t moment_now(void *job, lane who); /* a fault_moment */
+uint32_t moment_now(void *context, lane who); /* a fault_moment */
 
 /* job.c */
 void job_fail(struct job *job, enum stop_cause cause, uint32_t reason);
