@@ -27,25 +27,25 @@ struct survey {
     struct report_survey report;
 };
 
-static uint64_t *phases_of(struct survey *survey, const struct sink_type *sink)
+/* The index of a sink of the catalogue; their count for a user's own. */
+static size_t sink_index(const struct sink_type *sink_or_null)
 {
-    for (size_t i = 0; i < catalogue_sink_count; i++) {
-        if (catalogue_sinks[i] == sink) {
-            return survey->phases[i];
-        }
+    size_t index = 0;
+    while (index < catalogue_sink_count && catalogue_sinks[index] != sink_or_null) {
+        index++;
     }
-    return NULL; /* a user's own */
+    return index;
 }
 
 static void add_phases(struct survey *survey, const struct run_config *config)
 {
     const struct sink_type *const sinks[MARK_SINKS] = {config->job.sink,
                                                        config->job.next_sink_or_null};
+    const uint64_t *runs = survey->sweep->summary.behaviour.runs;
     for (uint32_t i = 0; i < MARK_SINKS; i++) {
-        uint64_t *phases = sinks[i] == NULL ? NULL : phases_of(survey, sinks[i]);
-        for (uint32_t phase = 0; phases != NULL && phase < PHASES_OF_ONE; phase++) {
-            phases[phase] +=
-                survey->sweep->summary.behaviour.runs[MARKS_PHASES_AT + i * 64 + phase];
+        const size_t sink = sink_index(sinks[i]);
+        for (uint32_t phase = 0; sink < catalogue_sink_count && phase < PHASES_OF_ONE; phase++) {
+            survey->phases[sink][phase] += runs[MARKS_PHASES_AT + i * 64 + phase];
         }
     }
 }
@@ -189,7 +189,6 @@ enum status command_marks(const struct options *options)
     struct session session;
     enum status status = session_open(&session, options);
     struct survey *survey = text_memory(&session.texts, 1, sizeof *survey);
-    CHECK(survey != NULL);
     survey->session = &session;
     survey->sweep = text_memory(&session.texts, 1, sizeof *survey->sweep);
     CHECK(catalogue_sink_count <= SINK_MAX);
