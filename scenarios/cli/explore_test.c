@@ -179,6 +179,33 @@ static void a_violation_is_told_with_its_fewest_choices_and_replays(void **state
     workshop_must(workshop, "sh kept/*.command | grep -q 'broken: effectively-once'", 0);
 }
 
+/* Goal: a sink that crashes costs the run in which it does, and no other. Method: one that dies where its
+ * timer fires, with one worker and with four. */
+static void a_run_that_crashes_the_sink_is_a_violation_among_the_others(void **state)
+{
+    struct workshop *workshop = *state;
+    workshop_make_kit(workshop);
+    const char *source = workshop_read(workshop, "sink.c");
+    workshop_build(workshop,
+                   "dies",
+                   workshop_edit(workshop,
+                                 source,
+                                 "    case SINK_EVENT_TIMER:\n",
+                                 "    case SINK_EVENT_TIMER:\n        __builtin_trap();\n"));
+    workshop_must(workshop,
+                  "\"$SINKPROOF\" explore small.json --sink ./dies.so --deviations 1 --jobs 1"
+                  " --json one.json >said",
+                  1);
+    workshop_must(workshop,
+                  "\"$SINKPROOF\" explore small.json --sink ./dies.so --deviations 1 --jobs 4"
+                  " --json four.json",
+                  1);
+    workshop_must(workshop, TIMELESS "one.json >a; " TIMELESS "four.json >b; cmp a b", 0);
+    workshop_must(workshop, "grep -q '\"complete\": true' a && grep -q 'broken: crash' said", 0);
+    workshop_must(workshop, "grep '\"violating\": ' a | grep -v -w -e 0 -e 1", 0);
+    workshop_must(workshop, "sed -n 's/^ *replay: //p' said >again && sh ./again", 1);
+}
+
 static void crashes_are_tried_at_every_point_and_twice(void **state)
 {
     struct workshop *workshop = *state;
@@ -245,6 +272,7 @@ TEST_MAIN(explore,
           WORKSHOP_TEST(a_limit_of_runs_is_a_pause),
           WORKSHOP_TEST(a_frontier_that_is_not_whole_is_refused_in_one_line),
           WORKSHOP_TEST(a_violation_is_told_with_its_fewest_choices_and_replays),
+          WORKSHOP_TEST(a_run_that_crashes_the_sink_is_a_violation_among_the_others),
           WORKSHOP_TEST(crashes_are_tried_at_every_point_and_twice),
           WORKSHOP_TEST(the_states_of_a_system_are_counted_however_the_work_is_cut),
           WORKSHOP_TEST(bad_usage_is_one_line_and_status_2))
