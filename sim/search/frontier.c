@@ -49,7 +49,7 @@ nodes_reserve(struct frontier_nodes *nodes, const struct allocator *allocator, u
 
 static enum err nodes_add(struct frontier_nodes *nodes,
                           const struct allocator *allocator,
-                          const uint8_t *node,
+                          const uint8_t *node_or_null,
                           uint32_t first,
                           uint32_t count)
 {
@@ -60,7 +60,10 @@ static enum err nodes_add(struct frontier_nodes *nodes,
             return error;
         }
     }
-    memcpy(nodes->bytes + (size_t)nodes->count * nodes->size, node, nodes->size);
+    if (nodes->size > 0) {
+        CHECK(node_or_null != NULL);
+        memcpy(nodes->bytes + (size_t)nodes->count * nodes->size, node_or_null, nodes->size);
+    }
     nodes->first[nodes->count] = first;
     nodes->count++;
     nodes->starts[nodes->count] = nodes->starts[nodes->count - 1] + count;
@@ -317,9 +320,7 @@ static enum err nodes_decode(struct frontier_nodes *nodes,
         if (things == 0 || things > UINT32_MAX - first) {
             return ERR_CORRUPT;
         }
-        static const uint8_t none = 0;
-        const enum err error =
-            nodes_add(nodes, allocator, size == 0 ? &none : node.data, first, things);
+        const enum err error = nodes_add(nodes, allocator, node.data, first, things);
         if (error != ERR_OK) {
             return error;
         }
