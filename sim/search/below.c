@@ -24,7 +24,7 @@ size_t below_memory_size(uint32_t entry_count)
 {
     const size_t size = sizeof(struct tape_entry);
 
-    return (BELOW_LEVELS_MAX * BELOW_OFFERS_MAX + (size_t)entry_count + 1) * size + 16;
+    return ((size_t)BELOW_LEVELS_MAX * BELOW_OFFERS_MAX + entry_count + 1) * size + 16;
 }
 
 static bool may_go_on(struct search *search)
