@@ -190,6 +190,13 @@ static enum status write_traces(struct job *job)
 static enum status explore(struct job *job)
 {
     const enum err error = explore_run(&job->explored, &job->explore);
+    if (error == ERR_OK && job->explored.counts.is_strayed) {
+        complain(
+            "%s: determinism: a run, made again, did not draw what it had drawn; allowed: code "
+            "that depends on its state, the event and its time alone",
+            job->word);
+        return STATUS_NONDETERMINISM;
+    }
     if (error == ERR_OK) {
         return STATUS_OK;
     }

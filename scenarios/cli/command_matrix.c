@@ -411,11 +411,11 @@ static enum status try_claim(struct trial *trial)
                          : claim->lack_count > 0 ? trial_words(trial)
                          : claim->holds          ? try_holds(trial)
                                                  : try_fails(trial);
-    if (status == STATUS_OK && !is_once) {
-        status = trial_explore(trial);
-    }
     if (status == STATUS_OK) {
         status = check_steadiness(trial);
+    }
+    if (status == STATUS_OK && !is_once) {
+        status = trial_explore(trial);
     }
     record->as_expected = status == STATUS_OK && record->verdict == record->expected;
     record->why = text_copy(&trial->session->texts, bytes_of_text(trial->why));

@@ -171,6 +171,7 @@ static void make(const struct exploration *exploration, struct explorer *explore
             space->context, frontier->level, explorer->place.node, explorer->place.child, found);
     }
     slot->found_count++;
+    slot->counts.is_strayed |= explorer->runs.is_strayed;
 }
 
 static bool work(void *context, void *state, void *memory, uint64_t item)
@@ -231,6 +232,7 @@ static void join(struct explore_counts *counts, const struct explore_counts *lat
     counts->digest += later->digest;
     counts->crash_points_hit += later->crash_points_hit;
     counts->crash_points_seen += later->crash_points_seen;
+    counts->is_strayed |= later->is_strayed;
     for (uint32_t i = 0; i < later->witness_count; i++) {
         if (has_finding(&counts->summary, later->witnesses[i].number)) {
             CHECK(counts->witness_count < SUMMARY_FINDING_MAX);
@@ -293,7 +295,7 @@ static void take(void *context, const void *memory)
 static bool go_on(void *context)
 {
     const struct exploration *exploration = context;
-    return exploration->error == ERR_OK;
+    return exploration->error == ERR_OK && !exploration->explored->counts.is_strayed;
 }
 
 /* Beside the present level, say how large the next one will be, as far as it is known. */

@@ -45,6 +45,7 @@ struct explore_counts {
     uint64_t digest;        /* a sum over runs: no order, no split changes it */
     uint64_t crash_points_hit;
     uint64_t crash_points_seen;
+    bool is_strayed; /* runs did not come out the same again: status 3 */
     uint32_t witness_count;
     struct explore_witness witnesses[SUMMARY_FINDING_MAX];
 };

@@ -270,6 +270,9 @@ static void nondeterminism_is_status_3_with_a_seed(void **state)
     workshop_must(
         workshop, "\"$SINKPROOF\" matrix claims.json --sink globals.so --seeds 1-12 --jobs 1", 3);
     workshop_says(workshop, "nondeterminism: seed ");
+    workshop_must(
+        workshop, "\"$SINKPROOF\" explore scenario.json --sink globals.so --deviations 1", 3);
+    workshop_says(workshop, "scenario.json: determinism: a run, made again, did not draw");
 }
 
 /* Goal: a plugin that is in order is told so by the same commands. */

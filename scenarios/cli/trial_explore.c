@@ -38,6 +38,13 @@ static enum status
 note(struct trial *trial, const struct scenario *scenario, const struct explored *explored)
 {
     struct report_claim *record = trial->record;
+    if (explored->counts.is_strayed) {
+        record->verdict = REPORT_INCONCLUSIVE;
+        trial_explain(trial,
+                      "nondeterminism: %s: a run, made again, did not draw what it had drawn",
+                      trial->claim->small);
+        return STATUS_NONDETERMINISM;
+    }
     /* A run has no more deviations than it can have: then nothing of the bound is left out either. */
     record->explored_deviations =
         explored->is_complete ? explored->frontier.options.level_bound : explored->level_done;

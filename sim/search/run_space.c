@@ -100,6 +100,17 @@ static void offer(struct run_space *runs, const struct choice_site *site, uint32
     }
 }
 
+/* The value of a step, where it is still offered: the run is not the same again otherwise. */
+static uint32_t step_value(struct run_space *runs, uint32_t mask)
+{
+    const uint32_t value = runs->steps[runs->next_step].value;
+    if ((mask >> value & 1) == 0) {
+        runs->is_strayed = true;
+        return 0;
+    }
+    return value;
+}
+
 /* A choice_policy: the values of the steps, and 0. */
 static uint32_t
 draw(void *context, const struct choice_site *site, lane who, uint32_t ordinal, uint32_t mask)
@@ -111,7 +122,7 @@ draw(void *context, const struct choice_site *site, lane who, uint32_t ordinal, 
     if (runs->next_step == runs->step_count) {
         offer(runs, site, mask);
     } else if (runs->steps[runs->next_step].draw == runs->draw) {
-        value = runs->steps[runs->next_step].value;
+        value = step_value(runs, mask);
         runs->completed[runs->next_step] = checkpoints_completed(runs);
         runs->next_step++;
     }
@@ -127,10 +138,10 @@ uint32_t run_space_replay(
     (void)site;
     (void)who;
     (void)ordinal;
-    (void)mask;
     if (replay->next_step < replay->step_count &&
         replay->steps[replay->next_step].draw == replay->draw) {
-        value = replay->steps[replay->next_step].value;
+        const uint32_t wanted = replay->steps[replay->next_step].value;
+        value = (mask >> wanted & 1) != 0 ? wanted : 0;
         replay->next_step++;
     }
     replay->draw++;
@@ -168,7 +179,7 @@ static void end_run(struct run_space *runs, bool hits_crash_point, struct space_
         }
         runner_finish(options->runner, options->result);
     }
-    CHECK(runs->next_step == runs->step_count || world == NULL);
+    runs->is_strayed |= runs->next_step != runs->step_count && world != NULL;
     found->digest = world == NULL ? result->digest
                                   : digest_fold(digest_fold(world->trace->digest, result->events),
                                                 result->ended_at);
@@ -240,9 +251,9 @@ static void start_walk(struct run_space *runs, uint32_t level, const uint8_t *no
     runs->is_at_end = false;
     runs->has_before = false;
     start_counting(runs, true);
-    const bool begun = begin(runs);
-    CHECK(begun); /* what has children was not refused */
-    if (has_snapshots(runs)) {
+    if (!begin(runs)) { /* what has children was not refused before */
+        runs->is_at_end = true;
+    } else if (has_snapshots(runs)) {
         snapshot_save(&runs->after, &runner->arena);
     } else {
         while (runner_step(runner)) {
@@ -329,6 +340,15 @@ is_ahead(const struct run_space *runs, uint32_t level, const uint8_t *node, uint
            memcmp(runs->node, node, (size_t)(level - 1) * STEP_SIZE) == 0;
 }
 
+/* The run of the node is over and has not offered the child that it offered before. */
+static void stray(struct run_space *runs, const uint8_t *node, struct space_found *found)
+{
+    runs->is_strayed = true;
+    runs->is_walking = false;
+    *found = (struct space_found){.digest = 0};
+    memcpy(found->node, node, (size_t)(runs->level - 1) * STEP_SIZE);
+}
+
 static void visit_child(
     void *context, uint32_t level, const uint8_t *node, uint32_t child, struct space_found *found)
 {
@@ -339,6 +359,10 @@ static void visit_child(
         start_walk(runs, level, node);
     }
     while (child - runs->event_first >= runs->event_children) {
+        if (runs->is_at_end) {
+            stray(runs, node, found);
+            return;
+        }
         walk_event(runs);
     }
     visit_in_event(runs, child - runs->event_first, found);

@@ -65,6 +65,11 @@ struct run_space_options {
 };
 
 struct run_space {
+    /* read */
+    bool
+        is_strayed; /* a run, made again, did not draw again what it had drawn: the code that is run
+                        depends on more than the tape, and nothing that was counted means anything */
+    /* private */
     struct run_space_options options;
     struct run_request request;
     /* the run that is being made */
@@ -99,7 +104,8 @@ void run_space_init(struct run_space *runs,
 /* What the explorer needs to know of the space without being able to make runs. */
 struct space run_space_shape(void);
 
-/* Make one run of the space again: a choice_policy over a struct run_space_replay. */
+/* Make one run of the space again: a choice_policy over a struct run_space_replay. What is not
+ * offered again is 0. */
 struct run_space_replay {
     struct run_space_step steps[RUN_SPACE_LEVEL_MAX];
     uint32_t step_count;
