@@ -206,9 +206,12 @@ static bool lost(void *context, void *memory, uint64_t item, enum workers_loss l
     if (loss == WORKERS_LOSS_CRASH && detail == SIGKILL) {
         summary_add_limit(&counts->summary, number, "the process was killed: out of memory");
     } else {
+        const uint32_t findings = counts->summary.finding_count;
         summary_add_lost(&counts->summary, number, oracle, message);
-        counts->witnesses[counts->witness_count] = *witness;
-        counts->witnesses[counts->witness_count++].number = number;
+        if (counts->summary.finding_count > findings) {
+            counts->witnesses[counts->witness_count++] =
+                witness_at(number, witness->steps, witness->step_count);
+        }
     }
     counts->digest += digest;
     slot->found[slot->found_count] = (struct space_found){.digest = digest, .violates = true};
