@@ -11,6 +11,7 @@
 #define ORACLE_COLUMNS  26
 #define LINE_COLUMNS    100
 #define PAIR_NAMES      400
+#define NEVER_SHOWN     5u  /* names: a screen is for what matters */
 #define NEVER_FROM      500 /* counted runs: fewer are a spot check */
 
 /* Print one line: what is cut short or has control characters is still one line. */
@@ -104,6 +105,18 @@ static void print_names(FILE *file, const char *indent, const char *const *names
     }
 }
 
+static void print_never(FILE *file, const struct report_run *run)
+{
+    if (run->never_count <= NEVER_SHOWN) {
+        (void)fprintf(file, "  never reached:\n");
+        print_names(file, "    ", run->never, run->never_count);
+        return;
+    }
+    (void)fprintf(
+        file, "  never reached (%u of %zu, all in --json):\n", NEVER_SHOWN, run->never_count);
+    print_names(file, "    ", run->never, NEVER_SHOWN);
+}
+
 /* What was reached is told of a sweep in which nothing is wrong, and what was not, of one that is more
  * than a spot check. */
 static void print_marks(FILE *file, const struct report_run *run)
@@ -119,14 +132,13 @@ static void print_marks(FILE *file, const struct report_run *run)
     }
     (void)fprintf(file,
                   "  marks: %zu of %zu reached, and %zu of %" PRIu64
-                  " pairs of a fault and a phase%s\n",
+                  " pairs of a fault and a phase\n",
                   marks,
                   marks + run->never_count,
                   pairs,
-                  run->pair_count,
-                  tells_never ? "; never reached:" : "");
+                  run->pair_count);
     if (tells_never) {
-        print_names(file, "    ", run->never, run->never_count);
+        print_never(file, run);
     }
 }
 

@@ -63,13 +63,14 @@ static size_t count_lines(const char *text)
     return lines;
 }
 
-static const char *const never[] = {"a.first", "b.second", "c.third"};
+static const char *const never[] = {"a.1", "b.2", "c.3", "d.4", "e.5", "f.6"};
 static const struct report_mark reached[] = {
     {.name = "d.fourth", .count = 7, .first_seed = 3},
     {.name = "crash@sink.opening", .count = 1, .first_seed = 9, .is_pair = true},
 };
 
-static void tell_marks(uint64_t counted, size_t violations, char text[TEXT_SIZE])
+static void
+tell_marks(uint64_t counted, size_t violations, size_t never_count, char text[TEXT_SIZE])
 {
     FILE *file = tmpfile();
     struct report_run run = run_with(&violation, violations);
@@ -78,7 +79,7 @@ static void tell_marks(uint64_t counted, size_t violations, char text[TEXT_SIZE]
     run.reached = reached;
     run.reached_count = ARRAY_COUNT(reached);
     run.never = never;
-    run.never_count = ARRAY_COUNT(never);
+    run.never_count = never_count;
     run.pair_count = 304;
     report_text_run(file, &run);
     read_text(file, text);
@@ -90,14 +91,18 @@ static void marks_that_were_never_reached_are_told(void **state)
 {
     (void)state;
     char text[TEXT_SIZE];
-    tell_marks(500, 0, text);
+    tell_marks(500, 0, 3, text);
     assert_non_null(strstr(text,
-                           "  marks: 1 of 4 reached, and 1 of 304 pairs of a fault and a phase; "
-                           "never reached:\n    a.first, b.second, c.third\n"));
-    tell_marks(499, 0, text);
+                           "  marks: 1 of 4 reached, and 1 of 304 pairs of a fault and a phase\n"
+                           "  never reached:\n    a.1, b.2, c.3\n"));
+    tell_marks(500, 0, 6, text);
+    assert_non_null(strstr(text,
+                           "  never reached (5 of 6, all in --json):\n"
+                           "    a.1, b.2, c.3, d.4, e.5\n"));
+    tell_marks(499, 0, 3, text);
     assert_non_null(strstr(text, "  marks: 1 of 4 reached, and 1 of 304 pairs"));
     assert_null(strstr(text, "never"));
-    tell_marks(500, 1, text);
+    tell_marks(500, 1, 3, text);
     assert_null(strstr(text, "marks:"));
 }
 
