@@ -84,8 +84,9 @@ file_flags = $(if $(filter scenarios/%,$2),-D_POSIX_C_SOURCE=200809L) \
 
 # The variants: compiler, CHECK_SLOW_ON, flags. The foreign processors bring their libc with their
 # compilers; jansson and sodium lie where `tools/setup cross` unpacks them, what is only a header is
-# the host's, which must come after their own.
-foreign_options = -static -Wl,--no-warnings -Lbuild/cross/$1/usr/lib/$2 -idirafter build/cross/$1/usr/include \
+# the host's, which must come after their own. The linker warns of dlopen in a static program: its
+# --no-warnings would hide undefined symbols, too.
+foreign_options = -static -Lbuild/cross/$1/usr/lib/$2 -idirafter build/cross/$1/usr/include \
     -idirafter build/cross/$1/usr/include/$2 -idirafter /usr/include
 
 VARIANT_release := GCC 0 -O2 -g
@@ -306,7 +307,9 @@ determinism: $(DETERMINISM_BINARIES) ## equal digests on all builds, N=2000 seed
 	tools/determinism $(N) $(DETERMINISM_VARIANTS)
 
 FOREIGN_BINARIES := $(FOREIGN_VARIANTS:%=build/%/sinkproof)
-foreign: build/sinkproof $(FOREIGN_BINARIES) ## equal digests on 32 bits and big-endian
+foreign: build/sinkproof ## equal digests on 32 bits and big-endian
+	tools/setup cross
+	+$(MAKE) --no-print-directory $(FOREIGN_BINARIES)
 	tools/determinism $(N_FOREIGN) release $(FOREIGN_VARIANTS)
 
 # The mutator is no part of the others: libFuzzer takes it wherever it is linked.
