@@ -1,5 +1,6 @@
 #include "sim/search/near.h"
 
+#include "sim/search/tapes.h"
 #include "sim/tape.h"
 #include "sinks/base/check.h"
 #include "sinks/base/digest.h"
@@ -11,7 +12,6 @@
 #define SHIFT_MAX       8 /* ordinals that an entry moves in one step */
 #define NEIGHBOUR_MAX   2 /* lanes and values likewise */
 #define TRIED_COUNT_MIN 64
-#define ALIGNMENT       16
 
 /* A tape that was run and did not show what is looked for. */
 struct near_node {
@@ -53,46 +53,16 @@ static uint32_t tried_count(const struct near_options *options)
     return count;
 }
 
-static size_t aligned(size_t size)
-{
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 static size_t entries_size(uint32_t entry_count)
 {
-    return aligned(entry_count * sizeof(struct tape_entry));
+    return tapes_aligned(entry_count * sizeof(struct tape_entry));
 }
 
 size_t near_memory_size(uint32_t entry_count, const struct near_options *options)
 {
-    const size_t node_size = entries_size(entry_count) + aligned(entry_count);
+    const size_t node_size = entries_size(entry_count) + tapes_aligned(entry_count);
     return (2 * BEAM_COUNT + 1) * node_size + 2 * entries_size(entry_count) +
-           aligned(tried_count(options) * sizeof(uint64_t));
-}
-
-static void *carve(uint8_t **memory, size_t size)
-{
-    void *piece = *memory;
-    *memory += aligned(size);
-    return piece;
-}
-
-static struct tape carve_tape(uint8_t **memory, const struct tape *like)
-{
-    return (struct tape){
-        .entries = carve(memory, like->count * sizeof(struct tape_entry)),
-        .capacity = like->count,
-        .identity = like->identity,
-    };
-}
-
-static void tape_copy(const struct tape *source, struct tape *target)
-{
-    CHECK(source->count <= target->capacity);
-    if (source->count > 0) {
-        memcpy(target->entries, source->entries, source->count * sizeof(*source->entries));
-    }
-    target->count = source->count;
+           tapes_aligned(tried_count(options) * sizeof(uint64_t));
 }
 
 /* What a tape makes a run do, whatever the order of its entries; never 0. */
@@ -158,7 +128,7 @@ static void keep(struct near_search *search)
     const struct near_node spare = beam->nodes[last];
     memmove(&beam->nodes[place + 1], &beam->nodes[place], (last - place) * sizeof(spare));
     beam->nodes[place] = spare;
-    tape_copy(&search->candidate.tape, &beam->nodes[place].tape);
+    tapes_copy(&search->candidate.tape, &beam->nodes[place].tape);
     memcpy(beam->nodes[place].met, search->candidate.met, search->candidate.tape.count);
     beam->nodes[place].met_count = search->candidate.met_count;
     beam->count = last + 1;
@@ -179,7 +149,7 @@ static void try_candidate(struct near_search *search)
     note_met(search);
     if (shows &&
         (options->may_drop || search->candidate.met_count == search->candidate.tape.count)) {
-        tape_copy(&search->recorded, &result->tape);
+        tapes_copy(&search->recorded, &result->tape);
         result->steps = search->round;
         result->found = true;
         return;
@@ -192,7 +162,7 @@ static void try_candidate(struct near_search *search)
 /* Start a candidate from a node; the node's tape is distinct from the candidate's. */
 static struct tape_entry *start(struct near_search *search, const struct near_node *node)
 {
-    tape_copy(&node->tape, &search->candidate.tape);
+    tapes_copy(&node->tape, &search->candidate.tape);
     return search->candidate.tape.entries;
 }
 
@@ -301,8 +271,8 @@ static void move_all(struct near_search *search, const struct near_node *node)
 
 static struct near_node carve_node(uint8_t **memory, const struct tape *like)
 {
-    struct near_node node = {.tape = carve_tape(memory, like)};
-    node.met = carve(memory, like->count);
+    struct near_node node = {.tape = tapes_carve_tape(memory, like)};
+    node.met = tapes_carve(memory, like->count);
     return node;
 }
 
@@ -310,7 +280,7 @@ static struct near_node carve_node(uint8_t **memory, const struct tape *like)
 static void start_first(struct near_search *search, const struct tape *tape)
 {
     struct tape *candidate = &search->candidate.tape;
-    tape_copy(tape, candidate);
+    tapes_copy(tape, candidate);
     for (uint32_t i = 0; i < candidate->count; i++) {
         const struct choice_site *site =
             choice_site_by_key(search->options->registry, candidate->entries[i].key);
@@ -332,13 +302,13 @@ void near_run(const struct tape *tape,
         .tried_count = tried_count(options),
         .runs_max = runs_max(options),
     };
-    *result = (struct near_result){.tape = carve_tape(&left, tape)};
+    *result = (struct near_result){.tape = tapes_carve_tape(&left, tape)};
     search.candidate = carve_node(&left, tape);
-    search.recorded = carve_tape(&left, tape);
+    search.recorded = tapes_carve_tape(&left, tape);
     for (uint32_t i = 0; i < 2 * BEAM_COUNT; i++) {
         search.beams[i / BEAM_COUNT].nodes[i % BEAM_COUNT] = carve_node(&left, tape);
     }
-    search.tried = carve(&left, search.tried_count * sizeof(*search.tried));
+    search.tried = tapes_carve(&left, search.tried_count * sizeof(*search.tried));
     memset(search.tried, 0, search.tried_count * sizeof(*search.tried));
 
     start_first(&search, tape);

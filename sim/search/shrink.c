@@ -1,5 +1,6 @@
 #include "sim/search/shrink.h"
 
+#include "sim/search/tapes.h"
 #include "sinks/base/check.h"
 #include "sinks/base/digest.h"
 
@@ -7,7 +8,6 @@
 
 #define RUN_SIZE_EACH   8 /* runs of up to this size are deleted at each place */
 #define TRIED_COUNT_MIN 64
-#define ALIGNMENT       16
 
 struct shrink_span {
     uint32_t span;
@@ -53,43 +53,12 @@ static bool goes_below(const struct shrink_options *options)
     return options->offers != NULL && options->below_max > 0;
 }
 
-static size_t aligned(size_t size)
-{
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 size_t shrink_memory_size(uint32_t entry_count, const struct shrink_options *options)
 {
-    return 4 * aligned(entry_count * sizeof(struct tape_entry)) +
-           aligned(entry_count * sizeof(struct shrink_span)) +
-           aligned(tried_count(options) * sizeof(uint64_t)) +
-           (goes_below(options) ? aligned(below_memory_size(entry_count)) : 0);
-}
-
-static void *carve(uint8_t **memory, size_t size)
-{
-    void *piece = *memory;
-
-    *memory += aligned(size);
-    return piece;
-}
-
-static struct tape carve_tape(uint8_t **memory, const struct tape *like)
-{
-    return (struct tape){
-        .entries = carve(memory, like->count * sizeof(struct tape_entry)),
-        .capacity = like->count,
-        .identity = like->identity,
-    };
-}
-
-static void tape_copy(const struct tape *source, struct tape *target)
-{
-    CHECK(source->count <= target->capacity);
-    if (source->count > 0) {
-        memcpy(target->entries, source->entries, source->count * sizeof(*source->entries));
-    }
-    target->count = source->count;
+    return 4 * tapes_aligned(entry_count * sizeof(struct tape_entry)) +
+           tapes_aligned(entry_count * sizeof(struct shrink_span)) +
+           tapes_aligned(tried_count(options) * sizeof(uint64_t)) +
+           (goes_below(options) ? tapes_aligned(below_memory_size(entry_count)) : 0);
 }
 
 static uint64_t tape_sum(const struct tape *tape)
@@ -205,7 +174,7 @@ static bool try_candidate(struct shrink_search *search)
     if (!is_smaller(&search->recorded, search->best)) {
         return false;
     }
-    tape_copy(&search->recorded, search->best);
+    tapes_copy(&search->recorded, search->best);
     result->accepted++;
     if (search->options->progress != NULL && search->best == &result->tape) {
         search->options->progress(search->options->context, result);
@@ -246,7 +215,7 @@ static bool try_without_span(struct shrink_search *search, struct shrink_span sp
 
 static bool try_value(struct shrink_search *search, uint32_t index, uint32_t value)
 {
-    tape_copy(search->best, &search->candidate);
+    tapes_copy(search->best, &search->candidate);
     search->candidate.entries[index].value = (uint8_t)value;
     return try_candidate(search);
 }
@@ -436,7 +405,7 @@ static void take_other(struct shrink_search *search)
 
     search->best = &result->tape;
     if (is_smaller(&search->other, &result->tape)) {
-        tape_copy(&search->other, &result->tape);
+        tapes_copy(&search->other, &result->tape);
         if (search->options->progress != NULL) {
             search->options->progress(search->options->context, result);
         }
@@ -462,7 +431,7 @@ static void try_fresh(struct shrink_search *search, uint32_t first_count)
         if (!remember(search) || !may_attempt(search) || !candidate_fails(search)) {
             continue;
         }
-        tape_copy(&search->recorded, &search->other);
+        tapes_copy(&search->recorded, &search->other);
         search->best = &search->other;
         run_passes(search);
         take_other(search);
@@ -485,7 +454,7 @@ static bool below_try(void *context, const struct tape *candidate)
 {
     struct shrink_search *search = context;
 
-    tape_copy(candidate, &search->candidate);
+    tapes_copy(candidate, &search->candidate);
     return try_candidate(search);
 }
 
@@ -551,17 +520,17 @@ void shrink_run(const struct tape *tape,
         .attempts_left = attempts_max(options),
     };
 
-    *result = (struct shrink_result){.tape = carve_tape(&left, tape)};
-    search.other = carve_tape(&left, tape);
-    search.candidate = carve_tape(&left, tape);
-    search.recorded = carve_tape(&left, tape);
-    search.spans = carve(&left, tape->count * sizeof(*search.spans));
-    search.tried = carve(&left, search.tried_count * sizeof(*search.tried));
+    *result = (struct shrink_result){.tape = tapes_carve_tape(&left, tape)};
+    search.other = tapes_carve_tape(&left, tape);
+    search.candidate = tapes_carve_tape(&left, tape);
+    search.recorded = tapes_carve_tape(&left, tape);
+    search.spans = tapes_carve(&left, tape->count * sizeof(*search.spans));
+    search.tried = tapes_carve(&left, search.tried_count * sizeof(*search.tried));
     search.below_memory = left;
     memset(search.tried, 0, search.tried_count * sizeof(*search.tried));
 
-    tape_copy(tape, &result->tape);
-    tape_copy(tape, &search.candidate);
+    tapes_copy(tape, &result->tape);
+    tapes_copy(tape, &search.candidate);
     if (!may_attempt(&search)) {
         return;
     }
@@ -570,7 +539,7 @@ void shrink_run(const struct tape *tape,
         result->stop = SHRINK_STOP_PASSES;
         return;
     }
-    tape_copy(&search.recorded, &result->tape);
+    tapes_copy(&search.recorded, &result->tape);
     run_searches(&search, tape->count);
     CHECK(result->stop != SHRINK_STOP_NONE);
 }
