@@ -93,24 +93,6 @@ static void add_violations(struct json_input *input,
     group->violations = all;
 }
 
-static void
-add_kinds(struct json_input *input, json_t *list, struct group *group, struct summary *summary)
-{
-    size_t i = 0;
-    json_t *item = NULL;
-    json_array_foreach(list, i, item)
-    {
-        enum fault_kind kind = FAULT_NONE;
-        const char *name = json_input_text(input, item, "name");
-        if (fault_kind_parse(bytes_of_text(name), &kind) != ERR_OK) {
-            json_input_complain(input, "kinds", "names of fault kinds of this version");
-            return;
-        }
-        group->demand.kinds |= UINT32_C(1) << kind;
-        summary->kind_runs[kind] += json_input_number(input, item, "count");
-    }
-}
-
 /* All shards list the same marks in the same order. */
 static void add_marks(struct json_input *input, json_t *list, struct group *group)
 {
@@ -302,7 +284,7 @@ add_run(struct merger *merger, struct json_input *input, json_t *object, json_t 
     add_policy(input, json_object_get(evidence, "policy"), group, part);
     part->crash_runs =
         json_input_number(input, json_input_object(input, evidence, "crashes"), "count");
-    add_kinds(input, json_input_list(input, evidence, "kinds"), group, part);
+    group->demand.kinds |= run_record_kinds(input, json_input_list(input, evidence, "kinds"), part);
     add_marks(input, json_input_list(input, evidence, "marks"), group);
     add_reached(input, json_input_list(input, evidence, "reached"), group);
     add_never(input, evidence, group);

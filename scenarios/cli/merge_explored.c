@@ -115,24 +115,6 @@ static void add_levels(struct json_input *input, json_t *list, struct report_exp
     }
 }
 
-static void
-add_kinds(struct json_input *input, json_t *list, struct group *group, struct summary *summary)
-{
-    size_t i = 0;
-    json_t *item = NULL;
-    json_array_foreach(list, i, item)
-    {
-        enum fault_kind kind = FAULT_NONE;
-        const char *name = json_input_text(input, item, "name");
-        if (fault_kind_parse(bytes_of_text(name), &kind) != ERR_OK) {
-            json_input_complain(input, "kinds", "names of fault kinds of this version");
-            return;
-        }
-        group->demand.kinds |= UINT32_C(1) << kind;
-        summary->kind_runs[kind] += json_input_number(input, item, "count");
-    }
-}
-
 /* All shards list the same marks in the same order. */
 static void add_marks(struct json_input *input, json_t *list, struct group *group)
 {
@@ -259,7 +241,8 @@ add_shard(struct merger *merger, struct json_input *input, json_t *object, json_
     }
     add_counts(input, object, evidence, group);
     add_levels(input, json_input_list(input, object, "runs_by_deviations"), &group->whole);
-    add_kinds(input, json_input_list(input, evidence, "kinds"), group, &group->summary);
+    group->demand.kinds |=
+        run_record_kinds(input, json_input_list(input, evidence, "kinds"), &group->summary);
     add_marks(input, json_input_list(input, evidence, "marks"), group);
     add_violations(input,
                    json_input_list(input, object, "violations"),

@@ -62,3 +62,22 @@ void run_record_violation(struct json_input *input,
         json_input_complain(input, "oracles", "names of oracles of this version");
     }
 }
+
+uint32_t run_record_kinds(struct json_input *input, json_t *list, struct summary *summary)
+{
+    uint32_t kinds = 0;
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach(list, i, item)
+    {
+        enum fault_kind kind = FAULT_NONE;
+        const char *name = json_input_text(input, item, "name");
+        if (fault_kind_parse(bytes_of_text(name), &kind) != ERR_OK) {
+            json_input_complain(input, "kinds", "names of fault kinds of this version");
+            break;
+        }
+        kinds |= UINT32_C(1) << kind;
+        summary->kind_runs[kind] += json_input_number(input, item, "count");
+    }
+    return kinds;
+}

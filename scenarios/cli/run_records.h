@@ -5,6 +5,7 @@
 
 #include "reports/records.h"
 #include "scenarios/cli/json_input.h"
+#include "scenarios/cli/summary.h"
 
 enum report_verdict run_record_verdict(struct json_input *input, json_t *object, const char *key);
 
@@ -16,5 +17,8 @@ void run_record_violation(struct json_input *input,
                           json_t *object,
                           json_t *detail,
                           struct report_violation *violation);
+
+/* Add to *summary in how many runs each fault kind of the list fired. A bit for each kind listed. */
+uint32_t run_record_kinds(struct json_input *input, json_t *list, struct summary *summary);
 
 #endif
