@@ -353,6 +353,7 @@ static void build_checkpoints(struct build *build)
     job->checkpointing = build_flag(build, FIELD_CHECKPOINT_ENABLED);
     job->checkpoint_interval = build_number(build, FIELD_CHECKPOINT_INTERVAL);
     job->checkpoint_timeout = build_number(build, FIELD_CHECKPOINT_TIMEOUT);
+    job->checkpoint_duration = build_number(build, FIELD_CHECKPOINT_DURATION);
     job->checkpoint_min_pause = build_number(build, FIELD_CHECKPOINT_MIN_PAUSE);
     job->checkpoint_concurrent = (uint32_t)build_number(build, FIELD_CHECKPOINT_CONCURRENT);
     job->checkpoint_retained = (uint32_t)build_number(build, FIELD_CHECKPOINT_RETAINED);
@@ -452,6 +453,7 @@ static enum err build_engine(struct build *build)
     job->allow_non_restored = build_flag(build, FIELD_ENGINE_ALLOW_NON_RESTORED);
     job->source_keeps = (uint8_t)build_number(build, FIELD_SOURCE_KEEPS);
     job->source_commits = (uint8_t)build_number(build, FIELD_SOURCE_COMMITS);
+    job->source_pace = (uint8_t)build_number(build, FIELD_SOURCE_PACE);
     job->source_renumbers = build_flag(build, FIELD_SOURCE_RENUMBERS);
     job->source_retention = build_number(build, FIELD_SOURCE_RETENTION);
     const enum err err = build_rescale(build);

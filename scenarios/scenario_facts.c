@@ -5,7 +5,7 @@
  *   emission  = records of the fullest source / burst, rounded up, times the interval
  *   waves     = records / concurrency, rounded up, plus 1
  *   work      = waves * residence of one request with all its retries
- *   pace      = checkpoint interval + minimum pause
+ *   pace      = checkpoint interval + minimum pause + duration
  *   restart   = detection + close bound + longest restart delay
  *
  *   safety bound     = (emission + restart + longest downtime) * (crashes + savepoint + 1)
@@ -71,7 +71,8 @@ static struct lengths lengths_of(const struct run_config *config,
         .emission =
             nanos_mul(job->record_interval, divide_up(fullest_source(job), job->record_burst)),
         .waves = divide_up(job->log->record_count, concurrency) + 1,
-        .pace = nanos_add(job->checkpoint_interval, job->checkpoint_min_pause),
+        .pace = nanos_add(nanos_add(job->checkpoint_interval, job->checkpoint_min_pause),
+                          job->checkpoint_duration),
         .restart = nanos_add(nanos_add(job->detection_delay, job->close_bound), longest_delay(job)),
         .late_effect = config->link.late_effect_max,
     };

@@ -27,6 +27,7 @@ static const char *const stateless_names[] = {"never", "beginning", "own_positio
 static const char *const source_keeps_names[] = {"all", "until_notice", "until_barrier", NULL};
 static const char *const region_names[] = {"whole", "subtask", NULL};
 static const char *const source_commits_names[] = {"nothing", "as_emitted", NULL};
+static const char *const source_pace_names[] = {"steady", "arrivals", NULL};
 static const char *const excuse_names[] = {"window_lapsed", "declared_stop", "late_effect", NULL};
 static const char *const expect_names[] = {"holds", "fails", "refused", NULL};
 

@@ -260,11 +260,13 @@ void coordinator_part(struct job *job, uint32_t checkpoint)
     CHECK(pending->parts_missing > 0);
     pending->parts_missing--;
     if (pending->parts_missing == 0) {
+        const nanos now = world_now(job->world);
+        const nanos stored_at = nanos_add(pending->triggered_at, job->config->checkpoint_duration);
         pending->completing = true;
         (void)job_schedule(job,
                            job->coordinator_node,
                            ENGINE_COMPLETE,
-                           world_now(job->world),
+                           stored_at > now ? stored_at : now,
                            job->started,
                            checkpoint);
     }

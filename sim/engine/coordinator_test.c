@@ -182,6 +182,61 @@ static void pauses_between_checkpoints_are_kept(void **state)
     }
 }
 
+/* Goal: a duration holds the completion back, and with it what comes next where one checkpoint is
+ * allowed at a time. */
+static void a_checkpoint_takes_its_duration(void **state)
+{
+    (void)state;
+    for (uint32_t concurrent = 1; concurrent <= 2; concurrent++) {
+        toy_init(&toy, TOY_STAGED, 60, 1);
+        toy.config.job.checkpoint_interval = MS(50);
+        toy.config.job.checkpoint_duration = MS(80);
+        toy.config.job.checkpoint_concurrent = concurrent;
+        toy_run(&toy);
+        assert_int_equal(toy.result.end, RUN_END_COMPLETE);
+        assert_true(toy.runner.store->checkpoint_count >= 3);
+        for (uint32_t number = 1; number <= 3; number++) {
+            assert_true(completed_at(number) == triggered_at(number) + MS(80));
+            assert_true(triggered_at(number + 1) ==
+                        triggered_at(number) + (concurrent == 1 ? MS(80) : MS(50)));
+        }
+    }
+}
+
+/* Goal: records that arrive by themselves are late after an outage and no later than that; those that
+ * keep their distance are late for good. Method: the same crash under both. */
+static void late_arrivals_are_emitted_at_once(void **state)
+{
+    (void)state;
+    nanos last[2];
+    for (uint32_t pace = JOB_SOURCE_STEADY; pace <= JOB_SOURCE_ARRIVALS; pace++) {
+        toy_init(&toy, TOY_EAGER, 100, 1);
+        toy.config.job.source_pace = (uint8_t)pace;
+        toy.config.job.record_burst = 2;
+        toy.config.job.checkpoint_interval = MS(100);
+        toy.config.faults.kinds = UINT32_C(1) << FAULT_CRASH;
+        toy.config.job.downtime[DOWNTIME_SHORT] = MS(200);
+        toy_pin(&toy,
+                (struct toy_pin){.site = toy_site(ENGINE_SITE_CRASH),
+                                 .value = 1,
+                                 .after = HOST_CHECKPOINT_COMPLETED});
+        toy_run(&toy);
+        assert_int_equal(toy.result.end, RUN_END_COMPLETE);
+        assert_int_equal(toy.result.crashes, 1);
+        const struct journal *journal = toy_journal(&toy);
+        for (uint32_t i = 0; i < journal->count; i++) {
+            const struct journal_entry *entry = journal_at(journal, i);
+            const nanos arrives = toy.config.job.record_interval * ((entry->record - 1) / 2);
+            if (entry->kind == HOST_RECORD && pace == JOB_SOURCE_ARRIVALS) {
+                assert_true(entry->time >= arrives);
+            }
+            last[pace] = entry->kind == HOST_RECORD ? entry->time : last[pace];
+        }
+    }
+    assert_true(last[JOB_SOURCE_ARRIVALS] == 49 * toy.config.job.record_interval);
+    assert_true(last[JOB_SOURCE_STEADY] > last[JOB_SOURCE_ARRIVALS] + MS(100));
+}
+
 static void one_checkpoint_at_a_time_unless_more_are_allowed(void **state)
 {
     (void)state;
@@ -393,6 +448,8 @@ TEST_MAIN(coordinator,
           TEST(tolerance_starts_anew_with_each_attempt),
           TEST(barriers_behind_a_stuck_writer_are_bounded),
           TEST(pauses_between_checkpoints_are_kept),
+          TEST(a_checkpoint_takes_its_duration),
+          TEST(late_arrivals_are_emitted_at_once),
           TEST(one_checkpoint_at_a_time_unless_more_are_allowed),
           TEST(the_newest_checkpoints_are_retained),
           TEST(no_checkpoint_starts_before_restored_commits_are_through),

@@ -103,6 +103,13 @@ enum job_source_commits {
     JOB_SOURCE_COMMITS_AS_EMITTED, /* each record as it is emitted, wherever it has got to by then */
 };
 
+/* When a source emits a record. */
+enum job_source_pace {
+    JOB_SOURCE_STEADY = 0, /* an interval behind the one before, whatever held that back */
+    JOB_SOURCE_ARRIVALS, /* records arrive at their own times, an interval apart from the start of the
+                            job on, and those that are late are emitted as fast as they are taken */
+};
+
 struct job_config {
     const struct sink_type *sink;
     const struct sink_option_value *options;
@@ -123,6 +130,7 @@ struct job_config {
     bool checkpointing;
     nanos checkpoint_interval;
     nanos checkpoint_timeout;
+    nanos checkpoint_duration; /* least time from a trigger to the completion: state on its way */
     nanos checkpoint_min_pause;
     uint32_t checkpoint_concurrent; /* 0: 1 */
     uint32_t checkpoint_retained;   /* 0: 1 */
@@ -150,6 +158,7 @@ struct job_config {
     const struct sink_option_value *next_options;
     uint8_t source_keeps;     /* enum job_source_keeps */
     uint8_t source_commits;   /* enum job_source_commits */
+    uint8_t source_pace;      /* enum job_source_pace */
     bool source_renumbers;    /* a restore may find covered records behind the restored position */
     nanos source_retention;   /* what was emitted that long ago cannot be read again; 0: it can */
     bool older_restores;      /* an older retained checkpoint may be restored */

@@ -63,6 +63,24 @@ void channel_push(struct channel *channel, channel_item item)
     channel->count++;
 }
 
+/* When a source may emit what comes next. Where records arrive by themselves, one that is late is due
+ * at once, and how many came before it says when it arrived. */
+static nanos next_due(const struct job *job, uint32_t index, nanos steady)
+{
+    uint64_t before = 0;
+    if (job->config->source_pace == JOB_SOURCE_STEADY) {
+        return steady;
+    }
+    for (uint32_t split = index; split < job->config->log->split_count;
+         split += job->config->sources) {
+        before += job->positions[split];
+    }
+    const nanos arrived_at =
+        nanos_mul(job->config->record_interval, before / job->config->record_burst);
+    const nanos now = world_now(job->world);
+    return arrived_at > now ? arrived_at : now;
+}
+
 void source_create(struct job *job, uint32_t index)
 {
     const bool feeds_one = job_is_regional(job);
@@ -73,8 +91,9 @@ void source_create(struct job *job, uint32_t index)
                                           .task_first = feeds_one ? index : 0,
                                           .task_end = feeds_one ? index + 1 : job->subtasks,
                                           .next_split = index};
-    job->sources[index].emit = job_schedule(
-        job, job->source_nodes[index], ENGINE_EMIT, world_now(job->world), attempt, index);
+    const nanos due = next_due(job, index, world_now(job->world));
+    job->sources[index].emit =
+        job_schedule(job, job->source_nodes[index], ENGINE_EMIT, due, attempt, index);
 }
 
 static bool split_is_exhausted(const struct job *job, uint32_t split)
@@ -174,8 +193,9 @@ void source_emit(struct source *source, struct job *job)
     if (source->stopped) {
         return;
     }
+    const nanos now = world_now(job->world);
     for (uint32_t i = 0; i < job->config->record_burst; i++) {
-        if (!emit_one(source, job)) {
+        if (next_due(job, source->index, now) > now || !emit_one(source, job)) {
             break;
         }
     }
@@ -189,7 +209,8 @@ void source_emit(struct source *source, struct job *job)
         }
         return;
     }
-    nanos due = nanos_add(world_now(job->world), job->config->record_interval);
+    const nanos steady = nanos_add(now, job->config->record_interval);
+    const nanos due = next_due(job, source->index, steady);
     source->emit =
         job_schedule(job, source->node, ENGINE_EMIT, due, source->attempt, source->index);
 }
