@@ -229,6 +229,7 @@ static struct workload_options workload_of(const struct build *build)
         .poison_service = ratio_of(build, FIELD_POISON_SERVICE),
         .poison_extractor = ratio_of(build, FIELD_POISON_EXTRACTOR),
         .skipped = ratio_of(build, FIELD_WORKLOAD_SKIPPED),
+        .repeats = ratio_of(build, FIELD_WORKLOAD_REPEATS),
         .seed = build_number(build, FIELD_WORKLOAD_SEED),
         .interval = build_number(build, FIELD_ENGINE_RECORD_INTERVAL),
     };
@@ -460,7 +461,38 @@ static enum err build_engine(struct build *build)
     return err == ERR_OK ? check_region(build) : err;
 }
 
-static void build_link(struct build *build)
+/* The longest of them bounds what a request may take. */
+static enum err build_service_times(struct build *build)
+{
+    struct link_options *link = &build->config->link;
+    json_t *list = build_value_of(build, FIELD_LINK_SERVICE_TIMES)->json;
+    const size_t count = json_array_size(list);
+    if (count > LINK_SERVICE_TIMES_MAX) {
+        return reader_say(build->reader,
+                          ERR_INVALID,
+                          "link.service_times_ns",
+                          "%zu numbers; allowed: up to %u",
+                          count,
+                          LINK_SERVICE_TIMES_MAX);
+    }
+    if (count > 0 && build_value_of(build, FIELD_LINK_SERVICE_TIME)->given) {
+        return reader_say(build->reader,
+                          ERR_INVALID,
+                          "link.service_times_ns",
+                          "does not go with link.service_time; allowed: one of them");
+    }
+    link->service_time_count = (uint32_t)count;
+    link->service_seed = build_number(build, FIELD_WORKLOAD_SEED);
+    for (uint32_t i = 0; i < link->service_time_count; i++) {
+        link->service_times[i] = (nanos)json_integer_value(json_array_get(list, i));
+        if (link->service_times[i] > link->service_time) {
+            link->service_time = link->service_times[i];
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err build_link(struct build *build)
 {
     build->config->link = (struct link_options){
         .latency_least = build_number(build, FIELD_LINK_LATENCY),
@@ -469,6 +501,7 @@ static void build_link(struct build *build)
         .service_parallelism = (uint32_t)build_number(build, FIELD_LINK_SERVICE_PARALLELISM),
         .service_time = build_number(build, FIELD_LINK_SERVICE_TIME),
     };
+    return build_service_times(build);
 }
 
 /* --- all ----------------------------------------------------------------------------------------- */
@@ -510,6 +543,7 @@ enum err scenario_build(struct reader *reader,
         read_models,
         make_records,
         build_engine,
+        build_link,
         build_faults,
         build_names,
         build_reader,
@@ -530,7 +564,6 @@ enum err scenario_build(struct reader *reader,
             return err;
         }
     }
-    build_link(&build);
     struct wiring_windows windows = {0};
     const enum err err = wire(&build, &windows);
     if (err == ERR_OK) {

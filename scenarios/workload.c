@@ -15,7 +15,7 @@ enum stream {
     STREAM_FILLER = 1,
     STREAM_KEY,
     STREAM_CHANGE,
-    STREAM_TRAIT, /* and the following three */
+    STREAM_TRAIT, /* and the following four */
 };
 
 static uint64_t draw(uint64_t seed, enum stream stream, uint64_t index)
@@ -126,6 +126,27 @@ static void fill_key(const struct workload_options *options,
     seen[key / 8] |= bit;
 }
 
+/* --- repeats ------------------------------------------------------------------------------------- */
+
+#define CLASS_REPEATED 4u
+
+/* Whether a record is the one before it once more: what its source sent twice, within a split. */
+static bool is_repeat(const struct workload_options *options, uint32_t index, uint32_t split_start)
+{
+    return index > split_start && options->repeats.numerator > 0 &&
+           has_share(options->seed, CLASS_REPEATED, index, options->repeats);
+}
+
+/* Its key and value, where they lie. */
+static void repeat(const struct source_record *before, struct source_record *record)
+{
+    record->record.value = before->record.value;
+    record->record.key = before->record.key;
+    record->record.change = before->record.change;
+    record->digest = before->digest;
+    record->traits = before->traits;
+}
+
 /* --- splits -------------------------------------------------------------------------------------- */
 
 static uint32_t split_start(const struct workload_options *options, uint32_t split)
@@ -193,17 +214,21 @@ enum err workload_generate(struct reader *reader,
         }
         struct source_record *record = &records[i];
         uint8_t *value = values + (size_t)i * options->payload_size;
-        fill_value(options, i, value);
-        record->record.value = (struct bytes){value, options->payload_size};
-        fill_key(options, i, keys + (size_t)i * KEY_SIZE, seen, &record->record);
         record->record.split = split;
         record->record.position = i - log->split_starts[split];
         record->record.event_time = record->record.position * options->interval;
+        if (is_repeat(options, i, log->split_starts[split])) {
+            repeat(record - 1, record);
+            continue;
+        }
+        fill_value(options, i, value);
+        record->record.value = (struct bytes){value, options->payload_size};
+        fill_key(options, i, keys + (size_t)i * KEY_SIZE, seen, &record->record);
         record->digest = digest_bytes(record->record.value);
         record->traits = traits_of(options, i);
     }
     log->records = records;
     log->record_count = count;
-    log->equal_payloads = options->equal_payloads;
+    log->equal_payloads = options->equal_payloads || options->repeats.numerator > 0;
     return ERR_OK;
 }

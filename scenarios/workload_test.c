@@ -186,6 +186,33 @@ static void shares_are_met_exactly(void **state)
     }
 }
 
+/* Goal: a tenth of the records is the one before it, byte for byte, and its own split's. */
+static void repeats_are_the_record_before_them(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        struct workload_options options = plain;
+        options.record_count = 400;
+        options.seed = seed;
+        options.repeats = (struct ratio){1, 10};
+        struct made made;
+        generate(&made, &options);
+        uint32_t repeats = 0;
+        for (uint32_t i = 1; i < 400; i++) {
+            const struct source_record *before = &made.log.records[i - 1];
+            const struct source_record *record = &made.log.records[i];
+            const bool is_repeat = record->digest == before->digest;
+            assert_int_equal(record->digest, digest_bytes(record->record.value));
+            assert_int_equal(bytes_equal(record->record.key, before->record.key), is_repeat);
+            assert_true(!is_repeat || i != made.log.split_starts[1]);
+            repeats += is_repeat ? 1 : 0;
+        }
+        assert_in_range(repeats, 38, 40);
+        assert_true(made.log.equal_payloads);
+        give_back(&made);
+    }
+}
+
 /* Goal: shared keys are as many as asked for, and the skew favours the first one. */
 static void shared_keys_follow_count_and_skew(void **state)
 {
@@ -367,6 +394,7 @@ TEST_MAIN(workload,
           TEST(records_depend_on_the_seed_alone),
           TEST(equal_payloads_are_equal),
           TEST(shares_are_met_exactly),
+          TEST(repeats_are_the_record_before_them),
           TEST(shared_keys_follow_count_and_skew),
           TEST(change_follows_an_insert_of_its_key),
           TEST(lines_become_records),

@@ -1,6 +1,7 @@
 #include "sim/link.h"
 
 #include "sim/link_internal.h"
+#include "sinks/base/digest.h"
 
 #define LATENCY_LEAST_DEFAULT    MS(1)
 #define DEADLINE_DEFAULT_DEFAULT SECONDS(60)
@@ -30,6 +31,7 @@ struct link *link_create(struct world *world,
     struct link *link = arena_take_zeroed(world->arena, sizeof(*link));
     CHECK(options->late_effect_max < TIME_NEVER);
     CHECK(options->service_parallelism <= SERVER_COUNT_MAX);
+    CHECK(options->service_time_count <= LINK_SERVICE_TIMES_MAX);
     link->world = world;
     link->options = *options;
     if (link->options.latency_least == 0) {
@@ -47,6 +49,16 @@ struct link *link_create(struct world *world,
     list_init(&link->open_streams);
     world->link = link;
     return link;
+}
+
+nanos link_work(const struct link *link, const struct link_call *call)
+{
+    const struct link_options *options = &link->options;
+    if (options->service_time_count == 0) {
+        return options->service_time;
+    }
+    const uint64_t drawn = digest_mix(digest_fold(options->service_seed, call->request));
+    return options->service_times[drawn % options->service_time_count];
 }
 
 static struct link_sender **

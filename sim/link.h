@@ -14,13 +14,20 @@ struct link_answer {
 };
 typedef void link_receiver(void *context, const struct link_answer *answer);
 
+#define LINK_SERVICE_TIMES_MAX 16u
+
 struct link_options {
     nanos latency_least;    /* of one leg; default 1 ms */
     nanos late_effect_max;  /* bound of late application after sending; 0: the request's deadline
                                 plus one leg */
     nanos deadline_default; /* when an envelope has none; default 60 s */
     uint32_t service_parallelism; /* 0: unlimited */
-    nanos service_time;           /* per request; 0 */
+    nanos service_time;           /* per request; the longest, where they differ; 0 */
+    /* Where they differ: these, equally often. They belong to the scenario, as its records do, and are
+     * no choice: the seed deals them out to requests by their number. */
+    nanos service_times[LINK_SERVICE_TIMES_MAX];
+    uint32_t service_time_count; /* 0: all take service_time */
+    uint64_t service_seed;
 };
 
 struct link;

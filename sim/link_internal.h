@@ -205,6 +205,8 @@ void link_call_refuse(struct link *link, const struct link_call *call);
 void link_call_delay(struct link *link, struct link_call *call);
 uint32_t link_model_node(const struct link *link, const struct link_call *call);
 nanos link_leg(const struct link *link, const struct link_call *call);
+/* How long the service works on it. */
+nanos link_work(const struct link *link, const struct link_call *call);
 nanos link_late_bound(const struct link *link, const struct link_call *call, nanos given_up);
 nanos link_late_instant(const struct link *link, const struct link_call *call, nanos given_up);
 void link_note_wire(struct link *link, const struct link_call *call, enum journal_kind kind);

@@ -229,7 +229,7 @@ static void put_in_flight(struct link *link, struct link_stream *stream, struct 
     const nanos there = nanos_add(call->leaves, link_leg(link, call));
     const nanos begun = there > stream->effect_due ? there : stream->effect_due;
     call->stream_or_null = stream;
-    call->due = nanos_add(begun, link->options.service_time);
+    call->due = nanos_add(begun, link_work(link, call));
     stream->effect_due = call->due;
     list_push_back(&stream->in_flight, &call->of_stream);
     schedule_effect(link, stream);

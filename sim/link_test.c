@@ -713,6 +713,43 @@ static void what_waits_within_its_deadline_is_answered_whatever_the_bound(void *
     toy_close(&toy);
 }
 
+/* Goal: where service times differ, each request takes one of them, the same in each run of a scenario,
+ * and another seed deals them out otherwise. Method: requests that never wait for one another. */
+static void service_times_are_dealt_out_by_the_seed(void **state)
+{
+    (void)state;
+    nanos taken[3][32];
+    for (uint32_t round = 0; round < 3; round++) {
+        struct toy toy;
+        toy_open(&toy,
+                 &(struct link_options){.latency_least = LEG,
+                                        .service_parallelism = 64,
+                                        .service_time = SECONDS(2),
+                                        .service_times = {SECONDS(1), SECONDS(2)},
+                                        .service_time_count = 2,
+                                        .service_seed = round == 2},
+                 NULL,
+                 NULL,
+                 0);
+        for (uint32_t i = 0; i < 32; i++) {
+            (void)toy_add(&toy, 1, i, 1, SECONDS(10));
+        }
+        toy_run(&toy);
+        for (uint32_t i = 0; i < 32; i++) {
+            taken[round][toy.heard[i].request] = toy.heard[i].time - 2 * LEG;
+        }
+        toy_close(&toy);
+    }
+    uint32_t short_ones = 0;
+    for (uint32_t i = 0; i < 32; i++) {
+        assert_true(taken[0][i] == SECONDS(1) || taken[0][i] == SECONDS(2));
+        short_ones += taken[0][i] == SECONDS(1) ? 1 : 0;
+    }
+    assert_in_range(short_ones, 8, 24);
+    assert_memory_equal(taken[0], taken[1], sizeof(taken[0]));
+    assert_memory_not_equal(taken[0], taken[2], sizeof(taken[0]));
+}
+
 static void without_a_limit_service_time_only_delays(void **state)
 {
     (void)state;
@@ -894,6 +931,7 @@ TEST_MAIN(link,
           TEST(requests_queue_for_the_servers_of_a_service),
           TEST(what_waits_past_the_bound_of_late_effects_never_takes_effect),
           TEST(what_waits_within_its_deadline_is_answered_whatever_the_bound),
+          TEST(service_times_are_dealt_out_by_the_seed),
           TEST(without_a_limit_service_time_only_delays),
           TEST(one_seed_gives_one_trace_whatever_was_in_memory),
           TEST(tables_of_the_senders_own_are_known_by_name),

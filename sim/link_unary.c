@@ -23,7 +23,7 @@ static void send_out(struct link *link, struct link_call *call)
     const nanos bound = link_late_bound(link, call, call->deadline);
     nanos due = nanos_add(world_now(link->world), link_leg(link, call));
     if (!has_servers(link)) {
-        due = nanos_add(due, link->options.service_time);
+        due = nanos_add(due, link_work(link, call));
     }
     if (due > bound) {
         due = bound;
@@ -162,12 +162,13 @@ static void arrive(struct link *link, struct link_call *call)
     struct link_service *service = &link->services[call->service];
     const uint32_t count = link->options.service_parallelism;
     const nanos now = world_now(link->world);
+    const nanos work = link_work(link, call);
     if (service->servers == NULL) {
         service->servers = arena_take_zeroed(link->world->arena, count * sizeof(nanos));
     }
-    const nanos finish = server_take(service, count, now, link->options.service_time);
+    const nanos finish = server_take(service, count, now, work);
     call->effect_event = SCHED_NONE;
-    if (finish - now > link->options.service_time) {
+    if (finish - now > work) {
         COVER(link->world, LINK_WAITS_FOR_A_SERVER);
     }
     const bool too_late = finish >= call->deadline;
