@@ -1,36 +1,12 @@
 #include "reports/json.h"
 
-#include "sinks/base/check.h"
+#include "reports/escape.h"
+#include "reports/failure.h"
 
 #include <jansson.h>
 
 #include <inttypes.h>
-
-const char *report_verdict_name(enum report_verdict verdict)
-{
-    static const char *const names[REPORT_VERDICT_COUNT] = {
-        [REPORT_UNTESTED] = "untested",
-        [REPORT_HOLDS] = "holds",
-        [REPORT_FAILS] = "fails",
-        [REPORT_REFUSED] = "refused",
-        [REPORT_INCONCLUSIVE] = "inconclusive",
-    };
-    CHECK((unsigned)verdict < REPORT_VERDICT_COUNT);
-    return names[verdict];
-}
-
-const char *report_entry_state_name(enum report_entry_state state)
-{
-    static const char *const names[REPORT_ENTRY_STATE_COUNT] = {
-        [REPORT_ENTRY_SAME] = "same",
-        [REPORT_ENTRY_CHANGED] = "changed",
-        [REPORT_ENTRY_MOVED] = "moved",
-        [REPORT_ENTRY_DIFFERS] = "differs",
-        [REPORT_ENTRY_STALE] = "stale",
-    };
-    CHECK((unsigned)state < REPORT_ENTRY_STATE_COUNT);
-    return names[state];
-}
+#include <stdlib.h>
 
 /* The object being filled; jansson answers NULL when memory is out, and ok remembers. */
 struct builder {
@@ -50,11 +26,13 @@ static void put(const struct builder *builder, const char *key, json_t *value)
     *builder->ok = json_object_set_new(builder->object, key, value) == 0 && *builder->ok;
 }
 
-/* Text that is not UTF-8 (a name out of a hostile file) is shown by its well-formed start. */
+/* Bytes that are not UTF-8 (of a name out of a hostile file) are shown. */
 static json_t *text_value(const char *text)
 {
-    json_t *value = json_string(text);
-    return value != NULL ? value : json_string("(not UTF-8)");
+    char *copy = escape_utf8_copy(text);
+    json_t *value = copy == NULL ? NULL : json_string(copy);
+    free(copy);
+    return value;
 }
 
 static void put_text(const struct builder *builder, const char *key, const char *text)
@@ -195,12 +173,18 @@ static json_t *reached_json(const struct report_run *run, bool *ok)
 
 static json_t *details_json(const struct report_run *run, bool *ok)
 {
+    char fingerprint[FAILURE_FINGERPRINT_SIZE];
     json_t *details = json_array();
     for (size_t i = 0; i < run->violation_count; i++) {
         const struct builder builder = builder_in(ok);
         put_count(&builder, "deviations_found", run->violations[i].deviations_found);
         put_text(&builder, "decisive", run->violations[i].decisive);
         put_text(&builder, "command", run->violations[i].command);
+        failure_fingerprint(run->scenario, &run->violations[i], fingerprint);
+        put_text(&builder, "fingerprint", fingerprint);
+        if (run->violations[i].novelty != REPORT_NOVELTY_NONE) {
+            put_text(&builder, "novelty", report_novelty_name(run->violations[i].novelty));
+        }
         if (run->violations[i].run_or_null != NULL) {
             put_text(&builder, "run", run->violations[i].run_or_null);
         }

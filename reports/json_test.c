@@ -1,5 +1,5 @@
 /* JSON files: the fields that DESIGN section 7 fixes, their order and types.
- * link: reports/json
+ * link: reports/json reports/escape reports/failure reports/records sinks/base/sha256 sinks/base/bytes
  */
 #include "reports/json.h"
 

@@ -20,6 +20,17 @@ enum report_verdict {
 /* "holds" and so on. */
 const char *report_verdict_name(enum report_verdict verdict);
 
+/* Whether an earlier run had it. */
+enum report_novelty {
+    REPORT_NOVELTY_NONE = 0, /* nobody asked */
+    REPORT_NOVELTY_NEW,
+    REPORT_NOVELTY_KNOWN,
+    REPORT_NOVELTY_COUNT,
+};
+
+/* "new", "known". */
+const char *report_novelty_name(enum report_novelty novelty);
+
 /* A first violation: of one oracle on one kind of subject, at its lowest seed. */
 struct report_violation {
     const char *const *oracles; /* the one it stands for, then others that the same run broke */
@@ -36,6 +47,10 @@ struct report_violation {
     size_t choice_count;
     uint32_t deviations_found; /* on the tape as found, before shrinking */
     const char *run_or_null;   /* what to call the run where its seed does not name it */
+    enum report_novelty novelty;
+    const char *const *story; /* lines of the journal on its subject, and what befell the job */
+    size_t story_count;
+    size_t story_decisive; /* of these, the one that decided, from 1; 0: none */
 };
 
 /* How often something was seen, and how often it had to be. */
@@ -106,10 +121,33 @@ struct report_run {
     size_t reached_count;
     const char *const *never; /* reached, but for pairs */
     size_t never_count;
-    uint64_t pair_count;           /* pairs of the catalogue */
+    uint64_t pair_count;         /* pairs of the catalogue */
+    const char *file;            /* of the scenario; may be empty */
+    enum report_novelty novelty; /* of a verdict that is not as expected */
+    const char *const *oracles;  /* that judged */
+    size_t oracle_count;
     struct report_count crashes;   /* counted runs with a crash and a restore */
     const char *const *shortfalls; /* why it is inconclusive */
     size_t shortfall_count;
+};
+
+/* What a sweep found of what an earlier one had found. */
+struct report_old_failure {
+    const char *scenario;
+    const char *profile;
+    const char *oracle; /* empty: the verdict was not as expected, and no violation says why */
+    const char *subject;
+    const char *message;
+    bool is_there;   /* still */
+    const char *why; /* it is thought so */
+};
+
+struct report_baseline {
+    const char *file;
+    uint64_t new_count; /* failures and verdicts that the earlier run did not have */
+    struct report_old_failure *old;
+    size_t old_count;
+    uint64_t not_run; /* its scenarios that were not run now */
 };
 
 #define REPORT_LEVEL_MAX 9

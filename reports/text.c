@@ -1,5 +1,6 @@
 #include "reports/text.h"
 
+#include "reports/failure.h"
 #include "sinks/base/check.h"
 
 #include <inttypes.h>
@@ -7,7 +8,6 @@
 
 /* Violations of one sweep that are printed in full; the others get a line each. */
 #define FULL_VIOLATIONS 3
-#define CHOICE_LINES    6
 #define ORACLE_COLUMNS  26
 #define LINE_COLUMNS    100
 #define PAIR_NAMES      400
@@ -25,68 +25,47 @@ static void print_line(FILE *file, const char *indent, const char *text)
     (void)fputc('\n', file);
 }
 
-static void print_choices(FILE *file, const struct report_violation *violation)
-{
-    const size_t shown =
-        violation->choice_count <= CHOICE_LINES ? violation->choice_count : CHOICE_LINES - 1;
-    for (size_t i = 0; i < shown; i++) {
-        print_line(file, "      ", violation->choices[i]);
-    }
-    if (shown < violation->choice_count) {
-        (void)fprintf(file, "      and %zu more\n", violation->choice_count - shown);
-    }
-}
+/* SGR parameters of ECMA-48, 8.3.117, for what is to be seen first. */
+#define BOLD   "1"
+#define RED    "31;1"
+#define GREEN  "32;1"
+#define YELLOW "33;1"
 
-static void print_run(FILE *file, const struct report_violation *violation)
+static void print_in(FILE *file, enum report_style style, const char *colour, const char *text)
 {
-    if (violation->run_or_null != NULL) {
-        (void)fputs(violation->run_or_null, file);
+    if (style == REPORT_COLOUR) {
+        (void)fprintf(file, "\033[%sm%s\033[0m", colour, text);
     } else {
-        (void)fprintf(file, "seed %" PRIu64, violation->seed);
+        (void)fputs(text, file);
     }
 }
 
-/* Lines: verdict, subject with message, a heading, up to CHOICE_LINES choices, the decisive event,
- * the command. */
+struct page {
+    FILE *file;
+    enum report_style style;
+};
+
+/* The first word of a line of interest is set in colour. */
+static void print_failure_line(void *context, enum failure_part part, const char *line)
+{
+    const struct page *page = context;
+    const size_t indent = strspn(line, " ");
+    const size_t word = strcspn(line + indent, ":");
+    char start[16];
+    if (part == FAILURE_PART_PLAIN || word >= sizeof start) {
+        (void)fprintf(page->file, "%s\n", line);
+        return;
+    }
+    (void)snprintf(start, sizeof start, "%.*s", (int)word, line + indent);
+    (void)fprintf(page->file, "%.*s", (int)indent, line);
+    print_in(page->file, page->style, part == FAILURE_PART_BROKEN ? RED : BOLD, start);
+    (void)fprintf(page->file, "%s\n", line + indent + word);
+}
+
 void report_text_violation(FILE *file, const struct report_run *run, size_t index)
 {
-    const struct report_violation *violation = &run->violations[index];
-    CHECK(violation->oracle_count > 0);
-    (void)fprintf(file, "  broken: %s", violation->oracles[0]);
-    for (size_t i = 1; i < violation->oracle_count; i++) {
-        (void)fprintf(file, "%s %s", i == 1 ? "; in the same run:" : ",", violation->oracles[i]);
-    }
-    (void)fputc('\n', file);
-    (void)fprintf(file, "    %s: ", violation->subject);
-    print_line(file, "", violation->message);
-    if (violation->tape[0] != '\0') {
-        (void)fputs("    ", file);
-        print_run(file, violation);
-        (void)fprintf(file,
-                      ", %" PRIu32 " %s (%" PRIu32 " as found):\n",
-                      violation->deviations,
-                      violation->deviations == 1 ? "choice" : "choices",
-                      violation->deviations_found);
-        print_choices(file, violation);
-    } else {
-        (void)fputs("    ", file);
-        print_run(file, violation);
-        (void)fputc('\n', file);
-    }
-    if (violation->decisive[0] != '\0') {
-        print_line(file, "    decided by: ", violation->decisive);
-    }
-    if (violation->command[0] != '\0') {
-        print_line(file, "    replay: ", violation->command);
-    }
-}
-
-static void print_brief(FILE *file, const struct report_violation *violation)
-{
-    (void)fprintf(file, "  broken: %s, ", violation->oracles[0]);
-    print_run(file, violation);
-    (void)fprintf(file, ", %s: ", violation->subject);
-    print_line(file, "", violation->message);
+    struct page page = {.file = file};
+    failure_lines(&run->violations[index], &page, print_failure_line);
 }
 
 /* Names behind each other, in lines of LINE_COLUMNS. */
@@ -142,20 +121,24 @@ static void print_marks(FILE *file, const struct report_run *run)
     }
 }
 
-static void print_verdict(FILE *file, const struct report_run *run)
+static void print_verdict(FILE *file, const struct report_run *run, enum report_style style)
 {
+    const char *colour = run->as_expected                      ? GREEN
+                         : run->verdict == REPORT_INCONCLUSIVE ? YELLOW
+                                                               : RED;
+    (void)fprintf(file, "%s: ", run->scenario);
+    print_in(file, style, colour, report_verdict_name(run->verdict));
     (void)fprintf(file,
-                  "%s: %s%s%s%s\n",
-                  run->scenario,
-                  report_verdict_name(run->verdict),
+                  "%s%s%s\n",
                   run->as_expected ? ", as expected" : " (expected ",
                   run->as_expected ? "" : report_verdict_name(run->expected),
                   run->as_expected ? "" : ")");
 }
 
 /* What kept runs from counting, what is missing, and what was broken. */
-static void print_findings(FILE *file, const struct report_run *run)
+static void print_findings(FILE *file, const struct report_run *run, enum report_style style)
 {
+    struct page page = {.file = file, .style = style};
     if (run->shard_count > 1) {
         (void)fprintf(
             file, "  shard %" PRIu32 " of %" PRIu32 "\n", run->shard_index, run->shard_count);
@@ -174,9 +157,9 @@ static void print_findings(FILE *file, const struct report_run *run)
     print_marks(file, run);
     for (size_t i = 0; i < run->violation_count; i++) {
         if (i < FULL_VIOLATIONS) {
-            report_text_violation(file, run, i);
+            failure_lines(&run->violations[i], &page, print_failure_line);
         } else {
-            print_brief(file, &run->violations[i]);
+            failure_brief(&run->violations[i], &page, print_failure_line);
         }
     }
 }
@@ -210,9 +193,9 @@ static void print_policy(FILE *file, const struct report_policy *policy)
                   policy->permille % 10);
 }
 
-void report_text_run(FILE *file, const struct report_run *run)
+void report_text_run(FILE *file, const struct report_run *run, enum report_style style)
 {
-    print_verdict(file, run);
+    print_verdict(file, run, style);
     (void)fprintf(file,
                   "  seeds %s, profile %s: %" PRIu64 " runs, %" PRIu64 " counted, %" PRIu64
                   " vacuous, %" PRIu64 " with a violation, digest 0x%016" PRIx64 "\n",
@@ -224,7 +207,7 @@ void report_text_run(FILE *file, const struct report_run *run)
                   run->violating,
                   run->digest);
     print_policy(file, &run->policy);
-    print_findings(file, run);
+    print_findings(file, run, style);
 }
 
 static void print_levels(FILE *file, const struct report_explored *explored)
@@ -259,13 +242,15 @@ static void print_states(FILE *file, const struct report_explored *explored)
                   run->runs_per_s);
 }
 
-void report_text_explored(FILE *file, const struct report_explored *explored)
+void report_text_explored(FILE *file,
+                          const struct report_explored *explored,
+                          enum report_style style)
 {
     const struct report_run *run = &explored->run;
-    print_verdict(file, run);
+    print_verdict(file, run, style);
     if (explored->is_states) {
         print_states(file, explored);
-        print_findings(file, run);
+        print_findings(file, run, style);
         return;
     }
     (void)fprintf(file,
@@ -291,7 +276,7 @@ void report_text_explored(FILE *file, const struct report_explored *explored)
                   explored->crash_points_seen,
                   run->elapsed_ms,
                   run->runs_per_s);
-    print_findings(file, run);
+    print_findings(file, run, style);
 }
 
 /* Print at most columns of text, with dots where it was cut, padded. Bytes stand for columns: the

@@ -1,8 +1,10 @@
 /* Reports for a terminal: their length, and that nothing in them breaks a line.
- * link: reports/text reports/explanation reports/json
+ * link: reports/text reports/explanation reports/records reports/failure sinks/base/sha256
+ * link: sinks/base/bytes reports/baseline
  */
 #include "reports/text.h"
 
+#include "reports/failure.h"
 #include "sinks/base/test.h"
 
 #include <stdio.h>
@@ -81,7 +83,7 @@ tell_marks(uint64_t counted, size_t violations, size_t never_count, char text[TE
     run.never = never;
     run.never_count = never_count;
     run.pair_count = 304;
-    report_text_run(file, &run);
+    report_text_run(file, &run, REPORT_PLAIN);
     read_text(file, text);
 }
 
@@ -135,7 +137,7 @@ static void many_failures_are_told_in_a_line_each(void **state)
     }
     const struct report_run run = run_with(many, ARRAY_COUNT(many));
     assert_non_null(file);
-    report_text_run(file, &run);
+    report_text_run(file, &run, REPORT_PLAIN);
     read_text(file, text);
     assert_int_equal(count_lines(text), 2 + 3 * 11 + 3);
     assert_non_null(strstr(text, "fails (expected holds)"));
@@ -158,7 +160,7 @@ static void what_is_missing_is_told(void **state)
     run.shard_index = 2;
     run.shard_count = 3;
     assert_non_null(file);
-    report_text_run(file, &run);
+    report_text_run(file, &run, REPORT_PLAIN);
     read_text(file, text);
     assert_non_null(strstr(text, "missing: fault crash"));
     assert_non_null(strstr(text, "a limit ended 1 runs: seed 3: memory"));
@@ -188,14 +190,14 @@ static void an_exploration_says_what_was_made(void **state)
     char text[TEXT_SIZE];
     FILE *file = tmpfile();
     assert_non_null(file);
-    report_text_explored(file, &explored);
+    report_text_explored(file, &explored, REPORT_PLAIN);
     explored.is_complete = false;
     explored.crash_points = true;
-    report_text_explored(file, &explored);
+    report_text_explored(file, &explored, REPORT_PLAIN);
     explored.is_states = true;
     explored.states_known = 7;
     explored.transitions_known = 10;
-    report_text_explored(file, &explored);
+    report_text_explored(file, &explored, REPORT_PLAIN);
     read_text(file, text);
     assert_non_null(strstr(text, "x: holds, as expected\n  all runs with at most 2 deviations, "));
     assert_non_null(strstr(text, "runs by deviations: 0: 1, 1: 3, 2: 5; 8 distinct traces\n"));
@@ -426,6 +428,66 @@ static void an_explanation_fits_a_screen(void **state)
     assert_non_null(strstr(text, "fails: 12 tried, 1 ended by a limit\n"));
 }
 
+/* Goal: colour marks what is to be seen first, and changes nothing else. */
+static void colours_are_for_verdicts_and_the_first_words(void **state)
+{
+    (void)state;
+    char text[TEXT_SIZE];
+    struct report_run run = run_with(&violation, 1);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    report_text_run(file, &run, REPORT_COLOUR);
+    read_text(file, text);
+    assert_non_null(strstr(text, "cloudtasks/x: \033[31;1mfails\033[0m (expected holds)\n"));
+    assert_non_null(strstr(text, "\n  \033[31;1mbroken\033[0m: exactly-once-write"));
+    assert_non_null(strstr(text, "\n    \033[1mreplay\033[0m: sinkproof replay"));
+    run = run_with(NULL, 0);
+    run.verdict = REPORT_HOLDS;
+    run.as_expected = true;
+    file = tmpfile();
+    assert_non_null(file);
+    report_text_run(file, &run, REPORT_COLOUR);
+    read_text(file, text);
+    assert_non_null(strstr(text, "\033[32;1mholds\033[0m, as expected"));
+    run.verdict = REPORT_INCONCLUSIVE;
+    run.as_expected = false;
+    file = tmpfile();
+    assert_non_null(file);
+    report_text_run(file, &run, REPORT_COLOUR);
+    read_text(file, text);
+    assert_non_null(strstr(text, "\033[33;1minconclusive\033[0m"));
+}
+
+static void a_baseline_says_what_is_new_there_and_fixed(void **state)
+{
+    (void)state;
+    char text[TEXT_SIZE];
+    struct report_old_failure old[] = {
+        {.scenario = "a",
+         .profile = "documented",
+         .oracle = "ownership",
+         .subject = "record 3",
+         .is_there = true,
+         .why = "found again"},
+        {.scenario = "b",
+         .profile = "observed",
+         .oracle = "",
+         .subject = "",
+         .why = "fails then, holds now"},
+    };
+    const struct report_baseline baseline = {
+        .file = "old.json", .new_count = 4, .old = old, .old_count = 2, .not_run = 1};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    report_text_baseline(file, &baseline);
+    read_text(file, text);
+    assert_string_equal(text,
+                        "baseline old.json: 4 new, 1 still there, 1 fixed\n"
+                        "  still there: a, profile documented, ownership, record 3: found again\n"
+                        "  fixed: b, profile observed, verdict: fails then, holds now\n"
+                        "  not run now: 1 of its scenarios and profiles\n");
+}
+
 TEST_MAIN(text,
           TEST(marks_that_were_never_reached_are_told),
           TEST(a_failure_has_at_most_twelve_lines),
@@ -436,4 +498,6 @@ TEST_MAIN(text,
           TEST(the_kill_matrix_shows_who_killed_whom),
           TEST(an_entry_tells_what_changed_and_how_to_keep_it),
           TEST(an_explanation_fits_a_screen),
-          TEST(metrics_stand_beside_their_reference))
+          TEST(metrics_stand_beside_their_reference),
+          TEST(colours_are_for_verdicts_and_the_first_words),
+          TEST(a_baseline_says_what_is_new_there_and_fixed))

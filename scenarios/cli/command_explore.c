@@ -211,7 +211,7 @@ static enum status report_states(struct job *job)
 {
     fill_states(job);
     enum status status = write_traces(job);
-    report_text_explored(stdout, &job->record);
+    report_text_explored(stdout, &job->record, output_style());
     status = status_worse(status, summary_status(&job->record.run));
     return status_worse(status, output_explored(job->session->options->json, &job->record, 1));
 }
@@ -232,7 +232,7 @@ static enum status report(struct job *job)
     enum status status =
         failures_collect(job->session, &failures, &job->explored.counts.summary, &job->record.run);
     status = status_worse(status, write_traces(job));
-    report_text_explored(stdout, &job->record);
+    report_text_explored(stdout, &job->record, output_style());
     status = status_worse(status, summary_status(&job->record.run));
     return status_worse(status, output_explored(job->session->options->json, &job->record, 1));
 }

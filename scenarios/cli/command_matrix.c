@@ -21,6 +21,7 @@
 #include "scenarios/cli/files.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/reproducer.h"
+#include "scenarios/cli/run_reports.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/steady.h"
 #include "scenarios/cli/sweep.h"
@@ -510,7 +511,8 @@ static enum status try_all(struct session *session,
         status = status_worse(status, one);
     }
     report_text_claims(stdout, records, count);
-    return status_worse(status, output_claims(session->options->json, records, count));
+    const enum status written = run_reports_write_claims(session->options, records, count);
+    return status_worse(status, written);
 }
 
 enum status command_matrix(const struct options *options)
@@ -521,7 +523,7 @@ enum status command_matrix(const struct options *options)
     struct mutant_records mutants = {0};
     enum status status = session_open(&session, options);
     if (status == STATUS_OK) {
-        status = output_check(options->json);
+        status = run_reports_check(options);
     }
     if (status == STATUS_OK && options->mutants != NULL) {
         status = mutant_records_read(&session.texts, options->mutants, &mutants);

@@ -390,7 +390,7 @@ static enum status finish_group(struct merger *merger, struct group *group)
     group->run.runs_per_s = rate_per_second(group->run.runs, group->run.elapsed_ms);
     group->run.events_per_s = rate_per_second(group->run.events, group->run.elapsed_ms);
     pick_violations(&merger->texts, group);
-    report_text_run(stdout, &group->run);
+    report_text_run(stdout, &group->run, output_style());
     return summary_status(&group->run);
 }
 

@@ -1,10 +1,12 @@
 /* run: sweep the seeds of scenarios. */
 #include "reports/text.h"
+#include "scenarios/cli/baseline.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/exemplars.h"
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/policy.h"
+#include "scenarios/cli/run_reports.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/steady.h"
 #include "scenarios/cli/sweep.h"
@@ -15,6 +17,7 @@
 /* One scenario on its way from a name to a record. */
 struct job {
     struct session *session;
+    struct baseline *baseline_or_null;
     const char *word;
     struct scenario *scenario;
     struct sweep_options sweep_options;
@@ -70,6 +73,7 @@ static void fill_record(struct job *job)
     run->elapsed_ms = job->sweep.elapsed_ms;
     run->runs_per_s = rate_per_second(job->sweep.summary.runs, job->sweep.elapsed_ms);
     run->events_per_s = rate_per_second(job->sweep.summary.events, job->sweep.elapsed_ms);
+    run_reports_describe(job->session, job->scenario, job->word, run);
     run->shard_index = job->sweep_options.shard.index;
     run->shard_count = job->sweep_options.shard.count;
     if (!job->sweep_options.tape) {
@@ -185,8 +189,13 @@ static enum status run_one(struct job *job)
         const enum status kept = exemplars_keep(job->session, job->scenario, &job->sweep.summary);
         status = status_worse(status, kept);
     }
-    report_text_run(stdout, job->run);
-    return status_worse(status, summary_status(job->run));
+    if (job->baseline_or_null != NULL) {
+        baseline_compare(job->baseline_or_null, job->scenario, job->run);
+    }
+    report_text_run(stdout, job->run, output_style());
+    return status_worse(status,
+                        job->baseline_or_null == NULL ? summary_status(job->run)
+                                                      : baseline_status(job->run));
 }
 
 /* Read all scenarios before the first is run: bad input is told at once. */
@@ -199,10 +208,11 @@ static enum status load_all(struct session *session, struct scenario **scenarios
             return status;
         }
     }
-    return output_check(options->json);
+    return run_reports_check(options);
 }
 
-static enum status run_all(struct session *session, struct scenario **scenarios)
+static enum status
+run_all(struct session *session, struct scenario **scenarios, struct baseline *baseline_or_null)
 {
     const struct options *options = session->options;
     const size_t count = options->argument_count;
@@ -213,6 +223,7 @@ static enum status run_all(struct session *session, struct scenario **scenarios)
         /* Too large for the stack. */
         struct job *job = text_memory(&session->texts, 1, sizeof *job);
         job->session = session;
+        job->baseline_or_null = baseline_or_null;
         job->word = options->arguments[i];
         job->scenario = scenarios[i];
         job->run = &runs[done];
@@ -230,20 +241,30 @@ static enum status run_all(struct session *session, struct scenario **scenarios)
         status = status_worse(status, one);
         done += job->run->scenario != NULL ? 1 : 0;
     }
-    return status_worse(status, output_runs(options->json, runs, done));
+    const struct report_baseline *compared =
+        baseline_or_null == NULL ? NULL : baseline_record(baseline_or_null);
+    if (compared != NULL) {
+        report_text_baseline(stdout, compared);
+    }
+    const enum status written = run_reports_write(session, runs, done, compared);
+    return status_worse(status, written);
 }
 
 enum status command_run(const struct options *options)
 {
     struct session session;
+    struct baseline *baseline = NULL;
     enum status status = session_open(&session, options);
     struct scenario **scenarios =
         text_memory(&session.texts, options->argument_count, sizeof(void *));
     if (status == STATUS_OK) {
         status = load_all(&session, scenarios);
     }
+    if (status == STATUS_OK && options->baseline != NULL) {
+        status = baseline_read(&session, options->baseline, &baseline);
+    }
     if (status == STATUS_OK) {
-        status = run_all(&session, scenarios);
+        status = run_all(&session, scenarios, baseline);
     }
     for (size_t i = 0; i < options->argument_count; i++) {
         if (scenarios[i] != NULL) {

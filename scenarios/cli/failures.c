@@ -3,6 +3,7 @@
 #include "scenarios/cli/entry.h"
 #include "scenarios/cli/files.h"
 #include "scenarios/cli/shrinking.h"
+#include "scenarios/cli/story.h"
 #include "scenarios/wiring/catalogue.h"
 #include "scenarios/workers.h"
 
@@ -12,6 +13,7 @@
 
 #define TAPE_TEXT_MAX ((size_t)512 << 10)
 #define DECISIVE_MAX  400
+#define STORY_MAX     ((size_t)DECISIVE_MAX * STORY_LINES)
 #define SHRINK_HANGS  MINUTES(10)
 #define CHOICES_MAX   4096u
 
@@ -23,6 +25,8 @@ struct slot {
     uint32_t deviations_found;
     char message[ORACLE_MESSAGE_SIZE];
     char decisive[DECISIVE_MAX];
+    char story[STORY_MAX];
+    uint32_t story_decisive;
     size_t tape_size;
     char tape[TAPE_TEXT_MAX];
 };
@@ -157,7 +161,10 @@ static void explain(const struct examination *examination)
                    "%s",
                    found != NULL ? found->message : examination->finding->message);
     if (found != NULL) {
+        struct byte_writer story;
         reproducer_describe(examination->reproducer, found->position, &writer);
+        byte_writer_init(&story, (uint8_t *)slot->story, sizeof slot->story - 1);
+        story_write(examination->reproducer, found, &story, &slot->story_decisive);
     } else if (world != NULL && world->journal->count > 0) {
         /* It ended in the middle: the last that is known is what led there. */
         reproducer_describe(examination->reproducer, world->journal->count - 1, &writer);
@@ -413,6 +420,21 @@ oracle_names(struct text_pool *texts, const struct summary_finding *finding, siz
     return names;
 }
 
+/* The lines of a text that ends each with a newline; one that was cut short is left out. */
+static size_t split_lines(struct text_pool *texts, const char *text, const char *const **lines)
+{
+    const char **list = text_memory(texts, STORY_LINES + 1, sizeof *list);
+    size_t count = 0;
+    for (const char *end = strchr(text, '\n'); end != NULL && count <= STORY_LINES;
+         end = strchr(text, '\n')) {
+        list[count] = text_copy(texts, (struct bytes){(const uint8_t *)text, (size_t)(end - text)});
+        count++;
+        text = end + 1;
+    }
+    *lines = list;
+    return count;
+}
+
 static void take(void *context, const void *memory)
 {
     struct collector *collector = context;
@@ -432,6 +454,8 @@ static void take(void *context, const void *memory)
         .decisive = text_copy(texts, bytes_of_text(slot->decisive)),
         .command = replay_command(texts, collector, finding, slot->tape),
     };
+    violation->story_count = split_lines(texts, slot->story, &violation->story);
+    violation->story_decisive = slot->story_decisive;
     if (collector->options->explored_or_null != NULL) {
         violation->seed = 0;
         violation->run_or_null = stem_of_run(texts, collector, finding);

@@ -4,7 +4,6 @@
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/text.h"
 #include "scenarios/wiring/catalogue.h"
-#include "sinks/base/digest.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +18,8 @@
 #define SELECTION_OPTIONS (OPTION_BIT(PROFILE) | OPTION_BIT(SINK) | OPTION_BIT(WITHOUT_ORACLE))
 #define RUN_OPTIONS                                                                                \
     (SWEEP_OPTIONS | SELECTION_OPTIONS | OPTION_BIT(FOR) | OPTION_BIT(SEED_FROM) |                 \
-     OPTION_BIT(STOP_AT) | OPTION_BIT(POLICY) | OPTION_BIT(DEPTH))
+     OPTION_BIT(STOP_AT) | OPTION_BIT(POLICY) | OPTION_BIT(DEPTH) | OPTION_BIT(JUNIT) |            \
+     OPTION_BIT(SARIF) | OPTION_BIT(SUMMARY) | OPTION_BIT(BASELINE))
 #define SOURCE_OF_RUN                                                                              \
     (OPTION_BIT(SEED) | OPTION_BIT(TAPE) | OPTION_BIT(FUZZ) | OPTION_BIT(HANG_AFTER) |             \
      OPTION_BIT(POLICY) | OPTION_BIT(DEPTH))
@@ -45,7 +45,8 @@
     (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(ORACLE) | OPTION_BIT(ATTEMPTS) |               \
      OPTION_BIT(BELOW) | OPTION_BIT(FOR) | OPTION_BIT(JSON) | OPTION_BIT(OUTPUT))
 #define MATRIX_OPTIONS                                                                             \
-    (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL) | OPTION_BIT(SINK) | OPTION_BIT(MUTANTS))
+    (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL) | OPTION_BIT(SINK) |                    \
+     OPTION_BIT(MUTANTS) | OPTION_BIT(JUNIT) | OPTION_BIT(SUMMARY))
 #define MUTANTS_OPTIONS                                                                            \
     (OPTION_BIT(JSON) | OPTION_BIT(JOBS) | OPTION_BIT(SHARD) | OPTION_BIT(OUT) |                   \
      OPTION_BIT(SAMPLE) | OPTION_BIT(WITHOUT_ORACLE) | OPTION_BIT(SOURCE) |                        \
@@ -194,25 +195,10 @@ static void print_help(FILE *file, const struct command *command)
     options_describe(file, command->allowed);
 }
 
-/* Over every clause of every model, in the order of the catalogue. */
-static uint64_t clause_digest(void)
-{
-    uint64_t digest = 0;
-    for (size_t i = 0; i < catalogue_model_count; i++) {
-        const struct model_type *model = catalogue_models[i];
-        for (size_t k = 0; k < model->clause_count; k++) {
-            const struct clause *clause = &model->clauses[k];
-            digest = digest_fold(digest, digest_bytes(bytes_of_text(clause->id)));
-            digest = digest_fold(digest, clause->class);
-            digest = digest_fold(digest, digest_bytes(bytes_of_text(clause->sentence)));
-        }
-    }
-    return digest;
-}
-
 static enum status print_version(void)
 {
-    (void)printf("sinkproof %s, clauses 0x%016" PRIx64 "\n", SINKPROOF_VERSION, clause_digest());
+    (void)printf(
+        "sinkproof %s, clauses 0x%016" PRIx64 "\n", SINKPROOF_VERSION, catalogue_clause_digest());
     return STATUS_OK;
 }
 

@@ -359,7 +359,7 @@ static enum status finish_states(struct merger *merger, struct report_explored *
     whole->run.shard_count = 1;
     whole->run.runs_per_s = rate_per_second(whole->run.runs, whole->run.elapsed_ms);
     explore_judge_states(merger->texts, whole);
-    report_text_explored(stdout, whole);
+    report_text_explored(stdout, whole, output_style());
     return summary_status(&whole->run);
 }
 
@@ -387,7 +387,7 @@ static enum status finish_group(struct merger *merger, struct group *group)
     if (!group->whole.is_complete) {
         explore_is_a_part(merger->texts, run, "a shard was ended before all its runs were made");
     }
-    report_text_explored(stdout, &group->whole);
+    report_text_explored(stdout, &group->whole, output_style());
     return summary_status(run);
 }
 

@@ -84,6 +84,10 @@ static const char *allowed_values(enum option_id id)
     case OPTION_SINK:
     case OPTION_OUT:
     case OPTION_JSON:
+    case OPTION_JUNIT:
+    case OPTION_SARIF:
+    case OPTION_SUMMARY:
+    case OPTION_BASELINE:
     case OPTION_WITHOUT_ORACLE:
     case OPTION_STOP_AT:
     case OPTION_TAPE:
@@ -153,6 +157,14 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return take_text(value, &options->out);
     case OPTION_JSON:
         return take_text(value, &options->json);
+    case OPTION_JUNIT:
+        return take_text(value, &options->junit);
+    case OPTION_SARIF:
+        return take_text(value, &options->sarif);
+    case OPTION_SUMMARY:
+        return take_text(value, &options->summary);
+    case OPTION_BASELINE:
+        return take_text(value, &options->baseline);
     case OPTION_HANG_AFTER:
         return duration_parse(value, &options->hang_after) == ERR_OK;
     case OPTION_WITHOUT_ORACLE:

@@ -35,6 +35,10 @@ struct options {
     const char *sink;
     const char *out;
     const char *json;
+    const char *junit;
+    const char *sarif;
+    const char *summary;
+    const char *baseline;
     nanos hang_after; /* default 20 s */
     const char *without_oracle;
     const char *stop_at;

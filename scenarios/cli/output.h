@@ -1,8 +1,9 @@
-/* JSON files that commands leave. */
+/* What commands leave: files of results, and colours on a terminal. */
 #ifndef SCENARIOS_CLI_OUTPUT_H
 #define SCENARIOS_CLI_OUTPUT_H
 
 #include "reports/records.h"
+#include "reports/text.h"
 #include "scenarios/cli/status.h"
 
 /* Write records to path: STATUS_OK, or STATUS_USAGE with a line on standard error. A path that is
@@ -24,5 +25,22 @@ output_metrics(const char *path_or_null, const struct report_metric *metrics, si
 
 /* Whether a file can be made there; asked before long work. STATUS_OK or STATUS_USAGE, as above. */
 enum status output_check(const char *path_or_null);
+/* The same of an option that is not --json. */
+enum status output_check_of(const char *option, const char *path_or_null);
+
+/* Write by a writer to the file of an option, whole or not at all: the same. */
+enum status output_whole(const char *option,
+                         const char *path_or_null,
+                         const void *context,
+                         bool write(const void *context, FILE *file));
+
+/* The same, added to what the file holds. */
+enum status output_added(const char *option,
+                         const char *path_or_null,
+                         const void *context,
+                         bool write(const void *context, FILE *file));
+
+/* Colour where standard output is a terminal that can show it, and NO_COLOR is not set. */
+enum report_style output_style(void);
 
 #endif

@@ -187,7 +187,7 @@ void tape_bench_report(struct tape_bench *bench)
         .violating = 1,
         .digest = reproducer_result(telling.reproducer)->digest,
     };
-    report_text_run(stderr, &telling.run);
+    report_text_run(stderr, &telling.run, REPORT_PLAIN);
     shrinking_free(&telling.shrinking);
     reproducer_destroy(telling.reproducer);
     text_pool_fini(&telling.texts);

@@ -152,6 +152,7 @@ const char *catalogue_outcome_words(const struct choice_site *site, uint32_t val
     static const char *const sentences[FAULT_KIND_COUNT] = {
 #define X(constant, name, is_fault, sentence) [constant] = (sentence),
 #include "sim/fault_kinds.def"
+#include "sinks/base/digest.h"
 #undef X
     };
     CHECK(value < site->outcome_count);
@@ -167,4 +168,19 @@ const char *catalogue_outcome_words(const struct choice_site *site, uint32_t val
     }
     const uint8_t kind = site->outcomes[value].kind;
     return kind == FAULT_NONE ? site->sentence : sentences[kind];
+}
+
+uint64_t catalogue_clause_digest(void)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < catalogue_model_count; i++) {
+        const struct model_type *model = catalogue_models[i];
+        for (size_t k = 0; k < model->clause_count; k++) {
+            const struct clause *clause = &model->clauses[k];
+            digest = digest_fold(digest, digest_bytes(bytes_of_text(clause->id)));
+            digest = digest_fold(digest, clause->class);
+            digest = digest_fold(digest, digest_bytes(bytes_of_text(clause->sentence)));
+        }
+    }
+    return digest;
 }

@@ -19,4 +19,7 @@ const struct choice_registry *catalogue_registry(void);
  * the site decides. */
 const char *catalogue_outcome_words(const struct choice_site *site, uint32_t value);
 
+/* Over every clause of every model, in the order of the catalogue: what they follow. */
+uint64_t catalogue_clause_digest(void);
+
 #endif
