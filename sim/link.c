@@ -260,15 +260,21 @@ static void land_delayed(struct link *link)
     }
 }
 
-static void end_pauses(struct link *link)
+void link_end_pause(struct link *link, uint32_t node)
 {
     const nanos now = world_now(link->world);
+    CHECK(node < link->world->node_count);
+    if (link->paused_until[node] > now) {
+        nanos *free_at = &link->world->nodes[node].cpu_free_at;
+        link->paused_until[node] = now;
+        *free_at = *free_at < now ? *free_at : now;
+    }
+}
+
+static void end_pauses(struct link *link)
+{
     for (uint32_t i = 0; i < link->world->node_count; i++) {
-        struct world_node *node = &link->world->nodes[i];
-        if (link->paused_until[i] > now) {
-            link->paused_until[i] = now;
-            node->cpu_free_at = node->cpu_free_at < now ? node->cpu_free_at : now;
-        }
+        link_end_pause(link, i);
     }
 }
 

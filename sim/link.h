@@ -99,6 +99,10 @@ bool link_push(struct link *link, uint64_t stream, const struct model_reply *rep
 /* When a node's process runs again after a drawn pause; now when it is not paused. */
 nanos link_node_free_at(const struct link *link, uint32_t node);
 
+/* The process that was paused there is dead, and nothing of it is under way any more: what runs there
+ * next runs at once. */
+void link_end_pause(struct link *link, uint32_t node);
+
 extern const struct choice_site link_sites[];
 /* What each of their outcomes means, for people. */
 extern const char *const *const link_site_words[];

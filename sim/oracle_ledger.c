@@ -587,6 +587,9 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
     case HOST_INJECTED:
         ledger_note_fault(ledger, entry);
         return;
+    case HOST_CRASHED:
+        ledger_note_crashed(ledger, entry);
+        return;
     case HOST_HEAL:
         ledger_note_heal(ledger, entry->time);
         return;
@@ -672,7 +675,6 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
     case HOST_COMMIT:
     case HOST_SIGNAL:
     case HOST_COMMIT_RETURNED:
-    case HOST_CRASHED:
     case HOST_CLOSE:
     case HOST_CLOSED:
     case HOST_HALF_FAILED:

@@ -129,9 +129,11 @@ struct ledger_lane {
 /* An injected fault and its length. */
 struct ledger_fault {
     nanos from;
-    nanos until;      /* cut by the heal */
+    nanos until;      /* cut by the heal; of a pause, by the death of the process */
     uint64_t request; /* that it befell, 0 none */
     uint8_t kind;     /* enum fault_kind */
+    lane lane;        /* that it befell, */
+    uint16_t attempt; /* and in which life */
 };
 
 /* How the current entry breaks the way of an envelope. */

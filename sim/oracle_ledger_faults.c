@@ -17,12 +17,30 @@ void ledger_note_fault(struct ledger *ledger, const struct journal_entry *entry)
         .until = nanos_add(entry->time, entry->a),
         .request = entry->request,
         .kind = entry->code,
+        .lane = entry->lane,
+        .attempt = entry->attempt,
     };
     ledger->fault_count++;
     if (entry->code == FAULT_PAUSE) {
         struct ledger_lane *sender = ledger_lane(ledger, entry->lane);
         const nanos until = nanos_add(entry->time, entry->a);
         sender->paused_until = until > sender->paused_until ? until : sender->paused_until;
+    }
+}
+
+/* A pause ends with its process: behind it nothing is held back, and nothing is excused. That of a process
+ * which lives on beside its replacement outlasts the replacement's death. */
+void ledger_note_crashed(struct ledger *ledger, const struct journal_entry *entry)
+{
+    struct ledger_lane *sender = ledger_lane(ledger, entry->lane);
+    for (uint32_t index = 0; index < ledger->fault_count; index++) {
+        struct ledger_fault *fault = &ledger->faults[index];
+        const bool is_its = fault->kind == FAULT_PAUSE && fault->lane == entry->lane &&
+                            fault->attempt == entry->attempt;
+        if (is_its && fault->until > entry->time) {
+            sender->paused_until = sender->paused_until == fault->until ? 0 : sender->paused_until;
+            fault->until = entry->time;
+        }
     }
 }
 

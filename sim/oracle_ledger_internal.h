@@ -43,6 +43,7 @@ void ledger_note_finalised(struct ledger *ledger, const struct journal_entry *en
 
 /* Faults. */
 void ledger_note_fault(struct ledger *ledger, const struct journal_entry *entry);
+void ledger_note_crashed(struct ledger *ledger, const struct journal_entry *entry);
 void ledger_note_heal(struct ledger *ledger, nanos now);
 
 #endif

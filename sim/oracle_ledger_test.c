@@ -6,6 +6,8 @@
 #include "sim/oracle_testkit.h"
 #include "sinks/base/test.h"
 
+#define ENTRY(...) ((struct journal_entry){__VA_ARGS__})
+
 static const struct ledger *start(struct kit *kit)
 {
     kit_init(kit, &oracle_contract);
@@ -186,6 +188,27 @@ static void a_pause_holds_back_its_own_lane(void **state)
     assert_int_equal(ledger_request(ledger, healed)->leaves_at, SECONDS(1));
 }
 
+/* Goal: a pause excuses and holds back nothing behind the death of its process, and no other death ends
+ * it. Method: another half dies, the paused one's replacement dies, and then itself. */
+static void a_pause_ends_with_its_process(void **state)
+{
+    (void)state;
+    struct kit kit;
+    const struct ledger *ledger = start(&kit);
+    kit_inject(&kit, FAULT_PAUSE, SECONDS(40)); /* the committer */
+    kit_wait(&kit, SECONDS(10));
+    const uint16_t attempt = (uint16_t)(kit.attempt + 1);
+    (void)kit_note(&kit, ENTRY(.kind = HOST_CRASHED, .lane = kit_writer));
+    (void)kit_note(&kit, ENTRY(.kind = HOST_CRASHED, .lane = kit_committer, .attempt = attempt));
+    assert_int_equal(ledger_down(ledger, 0, SECONDS(30)), SECONDS(30));
+    (void)kit_note(&kit, ENTRY(.kind = HOST_CRASHED, .lane = kit_committer));
+    assert_int_equal(ledger_down(ledger, 0, SECONDS(30)), SECONDS(10));
+    assert_int_equal(ledger_calm(ledger, 0, SECONDS(30)), SECONDS(20));
+    kit_wait(&kit, SECONDS(1));
+    const uint32_t sent = kit_send(&kit, kit_committer, 0);
+    assert_int_equal(ledger_request(ledger, sent)->leaves_at, SECONDS(11));
+}
+
 static void unknown_records_and_lanes_are_checks(void **state)
 {
     (void)state;
@@ -298,6 +321,7 @@ TEST_MAIN(oracle_ledger,
           TEST(all_records_are_owed_when_work_is_done),
           TEST(faults_leave_stretches_between_them),
           TEST(a_pause_holds_back_its_own_lane),
+          TEST(a_pause_ends_with_its_process),
           TEST(unknown_records_and_lanes_are_checks),
           TEST(a_rollback_reaches_the_highest_hand_over),
           TEST(the_first_hand_over_is_remembered),

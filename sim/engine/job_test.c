@@ -22,7 +22,10 @@
  * link: sim/oracle_staged_silence sim/oracle_value_intact
  */
 #include "sim/engine/toy_testkit.h"
+#include "sim/link.h"
 #include "sinks/base/test.h"
+
+#include <string.h>
 
 static struct toy toy;
 
@@ -37,6 +40,17 @@ enum {
     CRASH_LOST_CONTACT_SHORT = 13,
     CRASH_LOST_CONTACT_REQUEST = 14,
 };
+
+static const struct choice_site *pause_site(void)
+{
+    for (size_t i = 0; i < link_site_count; i++) {
+        if (strcmp(link_sites[i].name, "link.pause") == 0) {
+            return &link_sites[i];
+        }
+    }
+    fail();
+    return NULL;
+}
 
 static void pin_crash(uint32_t value, enum journal_kind after, uint32_t after_count)
 {
@@ -147,6 +161,31 @@ static void heal_ends_a_downtime(void **state)
     run_to_the_end();
     assert_true(start_of(2) == SECONDS(30));
     assert_true(toy_effects_least(&toy) >= 1);
+}
+
+/* Goal: nobody waits for the end of a pause whose process is dead. Method: a writer, or the committer,
+ * is paused for two hours and dies in it; what takes its place is heard of within a second. */
+static void a_pause_ends_with_its_process(void **state)
+{
+    (void)state;
+    for (uint32_t kind = CRASH_SUBTASK_SHORT; kind <= CRASH_ALL_SHORT; kind += 5) {
+        for (uint32_t committer = 0; committer < 2; committer++) {
+            toy_init(&toy, committer == 1 ? TOY_STAGED : TOY_EAGER, 24, 1);
+            toy.config.job.downtime[DOWNTIME_SHORT] = MS(100);
+            toy_pin(&toy,
+                    (struct toy_pin){
+                        .site = pause_site(),
+                        .value = 3,
+                        .who = lane_make(committer == 1 ? LANE_COMMITTER : LANE_WRITER, 0)});
+            pin_crash(kind, HOST_INJECTED, 0);
+            run_to_the_end();
+            const nanos started = start_of(2);
+            const uint32_t sent = toy_find(&toy, 0, ENTRY(.kind = WIRE_ANSWERED, .attempt = 2));
+            assert_true(started < SECONDS(20));
+            assert_true(time_of(sent) < started + SECONDS(1));
+            assert_int_equal(toy_count(&toy, ENTRY(.kind = HOST_ZOMBIE)), 0);
+        }
+    }
 }
 
 /* Goal: a zombie goes on while its replacement runs, and ends. Method: it retries a request whose
@@ -351,6 +390,7 @@ TEST_MAIN(job,
           TEST(the_other_subtasks_are_closed_once_the_crash_is_noticed),
           TEST(downtime_lasts_as_long_as_its_class),
           TEST(heal_ends_a_downtime),
+          TEST(a_pause_ends_with_its_process),
           TEST(a_zombie_keeps_sending_and_then_ends),
           TEST(late_requests_of_a_zombie_land),
           TEST(a_zombie_speaks_to_its_own_policy),

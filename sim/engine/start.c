@@ -170,23 +170,18 @@ static bool node_is_taken(const struct job *job, uint32_t node)
     return false;
 }
 
-/* The process that was paused there is dead, and the region's next one is another: it does not wait for
- * the end of that pause. */
-static bool node_is_paused(const struct job *job, uint32_t node)
-{
-    const struct world *world = job->world;
-    return job_is_regional(job) && world->node_count + JOB_SUBTASK_MAX <= WORLD_NODE_MAX &&
-           link_node_free_at(job->link, node) > world_now(world);
-}
-
-static void move_from_zombies(struct job *job, uint32_t *nodes, uint32_t first, uint32_t end)
+/* Nodes for the next processes. One whose process is dead is free for them, and a pause is of the process,
+ * not of the machine: it has ended with it. */
+static void free_nodes(struct job *job, uint32_t *nodes, uint32_t first, uint32_t end)
 {
     struct world *world = job->world;
     for (uint32_t i = first; i < end; i++) {
-        if (node_is_taken(job, nodes[i]) || node_is_paused(job, nodes[i])) {
+        if (node_is_taken(job, nodes[i])) {
             struct world_node old = world->nodes[nodes[i]];
             nodes[i] = world_add_node(world, old.lane);
             world->nodes[nodes[i]].cpu_per_event = old.cpu_per_event;
+        } else {
+            link_end_pause(job->link, nodes[i]);
         }
     }
 }
@@ -196,9 +191,9 @@ void start_part(struct job *job, uint32_t first, uint32_t end)
     const uint32_t restored = region_of(job, first)->restored;
     const uint32_t committer_first = committer_bound(job, first);
     const uint32_t committer_end = committer_bound(job, end);
-    move_from_zombies(job, job->task_nodes, first, end);
+    free_nodes(job, job->task_nodes, first, end);
     if (!job_is_chained(job)) {
-        move_from_zombies(job, job->committer_nodes, committer_first, committer_end);
+        free_nodes(job, job->committer_nodes, committer_first, committer_end);
     }
     for (uint32_t i = first; i < end; i++) {
         task_create(job, i);
