@@ -395,7 +395,8 @@ struct sink_env {
 
 struct sink_half {
     size_t state_size; /* of the struct that holds the state, aligned for any type */
-    /* Prepare zeroed state memory; no effect leaves. ERR_OK, ERR_LIMIT, ERR_INVALID. */
+    /* Prepare zeroed state memory; no effect leaves. After an error the half keeps no memory, and no
+     * other call follows, not even fini. ERR_OK, ERR_LIMIT, ERR_INVALID. */
     enum err (*init)(void *state, const struct sink_env *env);
     void (*step)(void *state,
                  const struct sink_now *now,

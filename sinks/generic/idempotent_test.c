@@ -12,6 +12,7 @@
 #include "sinks/generic/user_testkit.h"
 #include "sinks/port/keyed.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct generic_user user;
@@ -422,6 +423,22 @@ static void spoilt_state_fails_the_job(void **state)
     host_fini(&host);
 }
 
+/* Goal: a writer that finds no memory for itself leaves none behind. Method: each of its allocations
+ * fails; nothing else may be called then. */
+static void a_writer_that_cannot_begin_keeps_no_memory(void **state)
+{
+    (void)state;
+    generic_user_init(&user, &generic_idempotent);
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        struct host host = {.memory = {.fail_at = nth}};
+        assert_int_equal(host_init(&host, &idempotent_writer_half, &user.env), ERR_LIMIT);
+        assert_int_equal(host.memory.live, 0);
+        free(host.items);
+        free(host.sends);
+        free(host.state);
+    }
+}
+
 static void what_the_user_fails_on_goes_to_the_policy(void **state)
 {
     (void)state;
@@ -524,6 +541,7 @@ TEST_MAIN(idempotent,
           TEST(a_restored_buffer_has_a_timer),
           TEST(the_end_of_input_leaves_nothing_in_state),
           TEST(spoilt_state_fails_the_job),
+          TEST(a_writer_that_cannot_begin_keeps_no_memory),
           TEST(what_the_user_fails_on_goes_to_the_policy),
           TEST(a_full_buffer_holds_records_back),
           TEST(without_room_a_batch_waits_for_more),

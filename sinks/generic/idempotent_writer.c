@@ -646,41 +646,6 @@ static size_t batch_size(const struct idempotent_writer *writer)
     return writer->config.batch_max * sizeof(writer->batch[0]);
 }
 
-static enum err init(void *state, const struct sink_env *env)
-{
-    struct idempotent_writer *writer = state;
-    uint8_t message[MESSAGE_SIZE];
-    struct byte_writer complaint;
-    byte_writer_init(&complaint, message, sizeof(message));
-    writer->allocator = env->allocator;
-    parking_init(&writer->parking, env->allocator);
-    list_init(&writer->buffer);
-    list_init(&writer->sent);
-    list_init(&writer->handed);
-    const enum err err = idempotent_configure(env->options, &writer->config, &complaint);
-    if (err != ERR_OK) {
-        return err;
-    }
-    writer->user = env->user;
-    writer->batch = allocator_take(env->allocator, batch_size(writer));
-    writer->asked = allocator_take(env->allocator, batch_size(writer));
-    return writer->batch == NULL || writer->asked == NULL ? ERR_LIMIT : ERR_OK;
-}
-
-static uint64_t digest_writer(const void *state)
-{
-    const struct idempotent_writer *writer = state;
-    uint64_t digest = digest_fold(writer->state, writer->last);
-    digest = digest_fold(digest, writer->open);
-    digest = digest_fold(digest, writer->barrier);
-    digest = digest_fold(digest, (uint64_t)writer->failures << 1 | writer->due);
-    digest = digest_fold(digest, writer->verdicts);
-    digest = digest_fold(digest, parking_digest(&writer->parking));
-    digest = digest_fold(digest, buffered_digest(&writer->buffer));
-    digest = digest_fold(digest, buffered_digest(&writer->sent));
-    return digest_fold(digest, buffered_digest(&writer->handed));
-}
-
 static void release_list(struct idempotent_writer *writer, struct list *list)
 {
     for (struct list_link *link = list_pop_front(list); link != NULL; link = list_pop_front(list)) {
@@ -702,6 +667,45 @@ static void fini(void *state)
     if (writer->asked != NULL) {
         allocator_give(writer->allocator, (void *)writer->asked, batch_size(writer));
     }
+}
+
+static enum err init(void *state, const struct sink_env *env)
+{
+    struct idempotent_writer *writer = state;
+    uint8_t message[MESSAGE_SIZE];
+    struct byte_writer complaint;
+    byte_writer_init(&complaint, message, sizeof(message));
+    writer->allocator = env->allocator;
+    parking_init(&writer->parking, env->allocator);
+    list_init(&writer->buffer);
+    list_init(&writer->sent);
+    list_init(&writer->handed);
+    const enum err err = idempotent_configure(env->options, &writer->config, &complaint);
+    if (err != ERR_OK) {
+        return err;
+    }
+    writer->user = env->user;
+    writer->batch = allocator_take(env->allocator, batch_size(writer));
+    writer->asked = allocator_take(env->allocator, batch_size(writer));
+    if (writer->batch == NULL || writer->asked == NULL) {
+        fini(writer);
+        return ERR_LIMIT;
+    }
+    return ERR_OK;
+}
+
+static uint64_t digest_writer(const void *state)
+{
+    const struct idempotent_writer *writer = state;
+    uint64_t digest = digest_fold(writer->state, writer->last);
+    digest = digest_fold(digest, writer->open);
+    digest = digest_fold(digest, writer->barrier);
+    digest = digest_fold(digest, (uint64_t)writer->failures << 1 | writer->due);
+    digest = digest_fold(digest, writer->verdicts);
+    digest = digest_fold(digest, parking_digest(&writer->parking));
+    digest = digest_fold(digest, buffered_digest(&writer->buffer));
+    digest = digest_fold(digest, buffered_digest(&writer->sent));
+    return digest_fold(digest, buffered_digest(&writer->handed));
 }
 
 const struct sink_half idempotent_writer_half = {

@@ -50,6 +50,7 @@ struct transactional_committer {
     uint32_t commit_count;
     struct bytes *units; /* of the commit, by request */
     struct bytes *left;  /* those that are not known to be committed */
+    uint32_t *places;    /* of those, in the commit: a unit may be named twice */
     uint32_t left_count;
     struct bytes application; /* that staged them */
     uint64_t sequence;
@@ -74,8 +75,14 @@ static void forget_commit(struct transactional_committer *committer)
     if (committer->left != NULL) {
         allocator_give(committer->allocator, committer->left, size);
     }
+    if (committer->places != NULL) {
+        allocator_give(committer->allocator,
+                       committer->places,
+                       committer->commit_count * sizeof(committer->places[0]));
+    }
     committer->units = NULL;
     committer->left = NULL;
+    committer->places = NULL;
     committer->left_count = 0;
     committer->commit = NULL;
     committer->commit_count = 0;
@@ -246,6 +253,7 @@ static bool take_units(const struct step *step)
         }
         committer->units[i] = staged.unit;
         committer->left[i] = staged.unit;
+        committer->places[i] = i;
         committer->application = staged.application;
         if (staged.sequence > committer->sequence) {
             committer->sequence = staged.sequence;
@@ -267,7 +275,9 @@ static void begin_commit(const struct step *step, const struct sink_event *event
     const size_t size = committer->commit_count * sizeof(committer->units[0]);
     committer->units = allocator_take(committer->allocator, size);
     committer->left = allocator_take(committer->allocator, size);
-    if (committer->units == NULL || committer->left == NULL) {
+    committer->places = allocator_take(committer->allocator,
+                                       committer->commit_count * sizeof(committer->places[0]));
+    if (committer->units == NULL || committer->left == NULL || committer->places == NULL) {
         fail(step, SINK_REASON_MEMORY, NULL, BYTES_LITERAL("no memory for a commit"));
     } else if (take_units(step)) {
         committer->state = STATE_COMMITTING;
@@ -303,16 +313,14 @@ static void take_committed(const struct step *step, const struct table_read_resu
     committer->left_count = 0;
     for (uint32_t i = 0; i < before; i++) {
         const struct bytes unit = committer->left[i];
+        const uint32_t place = committer->places[i];
         if (!is_committed(result, unit) || !effects_has_space(step->effects)) {
             committer->left[committer->left_count] = unit;
+            committer->places[committer->left_count] = place;
             committer->left_count++;
             continue;
         }
-        uint32_t index = 0;
-        while (!bytes_equal(committer->units[index], unit)) {
-            index++;
-        }
-        effects_signal(step->effects, index, SINK_SIGNAL_ALREADY_COMMITTED);
+        effects_signal(step->effects, place, SINK_SIGNAL_ALREADY_COMMITTED);
     }
     effects_metric(
         step->effects, TRANSACTIONAL_METRIC_UNITS_FOUND_COMMITTED, before - committer->left_count);

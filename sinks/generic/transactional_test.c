@@ -516,6 +516,25 @@ static void only_what_is_known_is_signalled(void **state)
     host_fini(&host);
 }
 
+/* Goal: each committable has a signal of its own, whatever its unit. Method: two name the same one. */
+static void a_unit_that_is_named_twice_is_signalled_for_both(void **state)
+{
+    (void)state;
+    struct host host;
+    make_requests(2);
+    generic_user_init(&user, &generic_transactional);
+    generic_open(&host, &user, &transactional_committer_half);
+    requests[1] = requests[0];
+    host_commit(&host, requests, 2);
+    refuse(&host, 0, PORT_ALREADY_EXISTS);
+    read_ok(&host, 1, 0, 1);
+    assert_int_equal(host_count(&host, SINK_EFFECT_SIGNAL), 2);
+    assert_int_equal(host_effect(&host, SINK_EFFECT_SIGNAL, 0)->u.signal.request, 0);
+    assert_int_equal(host_effect(&host, SINK_EFFECT_SIGNAL, 1)->u.signal.request, 1);
+    assert_true(returned(&host));
+    host_fini(&host);
+}
+
 /* Goal: more units than one step has space to signal are signalled all the same, each once. */
 static void many_units_are_signalled_in_turns(void **state)
 {
@@ -672,6 +691,7 @@ TEST_MAIN(transactional,
           TEST(one_discard_is_open_at_a_time),
           TEST(an_unknown_outcome_is_asked_for_again),
           TEST(only_what_is_known_is_signalled),
+          TEST(a_unit_that_is_named_twice_is_signalled_for_both),
           TEST(many_units_are_signalled_in_turns),
           TEST(a_table_that_contradicts_itself_fails_the_job),
           TEST(a_read_is_tried_again),
