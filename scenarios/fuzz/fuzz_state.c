@@ -5,12 +5,10 @@
  * The input picks a sink, a half and its options, then gives up to seven committables or pieces, and the
  * rest is a script of events. The host keeps the contract: an event that is not allowed now is left out. */
 #include "scenarios/fuzz/half_host.h"
-#include "scenarios/fuzz/seal.h"
+#include "scenarios/fuzz/state_sinks.h"
 #include "scenarios/fuzz/target.h"
 #include "sinks/base/digest.h"
 #include "sinks/cloudtasks/cloudtasks_sinks.h"
-#include "sinks/cloudtasks/envelope.h"
-#include "sinks/cloudtasks/options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +17,8 @@
 #define LARGE_FROM  0xff00u
 #define LARGE_LEAST 0x10000u
 
-#define QUEUE "projects/p/locations/l/queues/q"
-
-/* The first two bytes. */
-#define SINK_OF(head)         (((head)&3) % 3)
-#define EXPIRY_OF(head)       ((head) >> 2 & 3)
+/* The first two bytes; what else the first one holds is told in state_sinks.h. */
 #define IS_COMMITTER(head)    (((head) >> 4 & 1) != 0)
-#define READS_QUEUE(head)     (((head) >> 5 & 1) != 0)
-#define RESOLVES(head)        (((head) >> 6 & 1) != 0)
 #define EXTRACTS(head)        (((head) >> 7 & 1) != 0)
 #define ALLOCATION_FAILS(two) ((two) >> 3) /* n-th; 0 none */
 #define PIECE_COUNT(two)      ((two)&7)
@@ -52,6 +44,7 @@ enum operation {
 struct life {
     struct half_host host;
     struct byte_reader script;
+    const struct state_sink *sink;
     bool is_committer;
     struct sink_commit_request requests[PIECES_MAX];
     uint32_t request_count;
@@ -190,7 +183,9 @@ static void record(struct life *life)
     uint8_t *key = NULL;
     uint8_t *value = NULL;
     life->host.token = ++life->host.last_token;
-    struct sink_event event = {.kind = SINK_EVENT_RECORD, .u.record = {.token = life->host.token}};
+    struct sink_event event = {
+        .kind = SINK_EVENT_RECORD,
+        .u.record = {.token = life->host.token, .position = life->host.token}};
     event.u.record.key = read_bytes(life, &key);
     event.u.record.value = read_bytes(life, &value);
     half_host_step(&life->host, &event);
@@ -206,11 +201,19 @@ static void barrier(struct life *life)
     half_host_step(&life->host, &event);
 }
 
-static bool is_sound(const struct sink_commit_request *request)
+static bool is_sound(const struct life *life, struct bytes committable)
 {
-    struct envelope envelope;
-    return envelope_decode(request->data, &envelope) == ERR_OK &&
-           bytes_equal(envelope.queue, BYTES_LITERAL(QUEUE));
+    struct bytes identity;
+    return life->sink->read(committable, &identity) &&
+           (life->sink->is_at_home == NULL || life->sink->is_at_home(committable));
+}
+
+/* The half refuses what it was given; where memory may fail, it may have had none to read it. */
+static void check_refused(const struct life *life)
+{
+    CHECK(life->host.failed);
+    CHECK(life->host.reason == SINK_REASON_STATE ||
+          (life->host.reason == SINK_REASON_MEMORY && life->host.allocation_fails_at != 0));
 }
 
 /* Nothing of a commit may leave unless all of it is sound. */
@@ -219,7 +222,7 @@ static void commit(struct life *life)
     const uint64_t last_request = life->host.last_request;
     bool sound = true;
     for (uint32_t i = 0; i < life->request_count; i++) {
-        sound = is_sound(&life->requests[i]) && sound;
+        sound = is_sound(life, life->requests[i].data) && sound;
     }
     life->host.committing = true;
     life->host.commit_count = life->request_count;
@@ -228,8 +231,7 @@ static void commit(struct life *life)
                                      .u.commit = {life->requests, life->request_count}};
     half_host_step(&life->host, &event);
     if (!sound) {
-        CHECK(life->host.failed);
-        CHECK(life->host.reason == SINK_REASON_STATE);
+        check_refused(life);
         CHECK(life->host.last_request == last_request);
     }
 }
@@ -288,7 +290,7 @@ static void operate(struct life *life)
         }
         return;
     case OPERATION_COMMIT:
-        if (life->is_committer && half_host_is_idle(&life->host)) {
+        if (life->is_committer && life->request_count > 0 && half_host_is_idle(&life->host)) {
             commit(life);
         }
         return;
@@ -324,7 +326,7 @@ static void read_pieces(struct life *life, uint32_t count)
         const bool sealed = byte_reader_u8(&life->script) % 2 != 0;
         const struct bytes data = read_bytes(life, &life->blocks[i]);
         if (sealed) {
-            seal_envelope(life->blocks[i], data.size);
+            life->sink->seal(life->blocks[i], data.size);
         }
         life->requests[i] = (struct sink_commit_request){
             .header = {.identity = {data.data, data.size < 8 ? data.size : 8},
@@ -338,17 +340,19 @@ static void open_half(struct life *life)
 {
     struct sink_piece pieces[PIECES_MAX];
     const uint32_t count = life->is_committer ? 0 : life->request_count;
+    bool sound = true;
     for (uint32_t i = 0; i < count; i++) {
         pieces[i] = (struct sink_piece){life->requests[i].data};
+        sound = life->sink->read_piece != NULL && life->sink->read_piece(pieces[i].data) && sound;
     }
     const struct sink_event event = {
         .kind = SINK_EVENT_OPEN,
         .u.open = {.pieces = count == 0 ? NULL : pieces, .piece_count = count, .restored = true}};
     half_host_step(&life->host, &event);
-    if (count > 0) {
-        /* None of these writers has state: whatever it is, it is not theirs. */
-        CHECK(life->host.failed);
-        CHECK(life->host.reason == SINK_REASON_STATE);
+    if (!sound) {
+        check_refused(life);
+    } else if (life->host.allocation_fails_at == 0) {
+        CHECK(!life->host.failed); /* it may ask its service before it is open */
     }
 }
 
@@ -365,37 +369,35 @@ static void live(struct life *life, const struct sink_env *env)
     half_host_fini(&life->host);
 }
 
-static void set_options(const struct sink_type *type,
+static void set_options(const struct state_sink *sink,
                         uint8_t head,
-                        struct sink_option_value values[CLOUDTASKS_OPTION_COUNT])
+                        struct sink_option_value values[STATE_OPTION_MAX])
 {
-    CHECK(type->option_count <= CLOUDTASKS_OPTION_COUNT);
+    const struct sink_type *type = sink->type;
+    CHECK(type->option_count <= STATE_OPTION_MAX);
     for (uint32_t i = 0; i < type->option_count; i++) {
-        values[i] = (struct sink_option_value){.number = type->options[i].fallback};
+        const struct sink_option *option = &type->options[i];
+        values[i] = (struct sink_option_value){.number = option->fallback};
+        if (option->type == SINK_OPTION_TEXT && option->fallback_text != NULL) {
+            values[i].text = bytes_of_text(option->fallback_text);
+        }
     }
-    values[CLOUDTASKS_OPTION_QUEUE].text = BYTES_LITERAL(QUEUE);
-    values[CLOUDTASKS_OPTION_MAX_IN_FLIGHT_TASKS].number = 3;
-    values[CLOUDTASKS_OPTION_MAX_STAGED_TASKS].number = 4;
-    values[CLOUDTASKS_OPTION_VERIFY_QUEUE_RETENTION].number = READS_QUEUE(head);
-    values[CLOUDTASKS_OPTION_EXPIRED_ENVELOPE_POLICY].number = EXPIRY_OF(head);
+    sink->set_options(head, values);
 }
 
 static void run(struct life *life, uint8_t head)
 {
-    static const struct sink_type *const types[] = {&cloudtasks_at_least_once_unnamed,
-                                                    &cloudtasks_at_least_once_named,
-                                                    &cloudtasks_exactly_once};
-    const struct sink_type *type = types[SINK_OF(head)];
-    struct sink_option_value options[CLOUDTASKS_OPTION_COUNT] = {{0}};
-    set_options(type, head, options);
+    const struct sink_type *type = life->sink->type;
+    struct sink_option_value options[STATE_OPTION_MAX] = {{0}};
+    set_options(life->sink, head, options);
     const bool named = type == &cloudtasks_at_least_once_named;
     const struct sink_user user = {.context = life,
-                                   .resolve = RESOLVES(head) ? resolve : NULL,
+                                   .resolve = STATE_RESOLVES(head) ? resolve : NULL,
                                    .serialize = serialize,
                                    .extract_id = named || EXTRACTS(head) ? extract_id : NULL};
     const struct sink_job job = {.checkpointing = true,
                                  .barriers_exactly_once = true,
-                                 .destination_fixed = !RESOLVES(head),
+                                 .destination_fixed = !STATE_RESOLVES(head),
                                  .policy = SINK_POLICY_DROP,
                                  .parallelism = 1,
                                  .checkpoint_interval = SECONDS(1),
@@ -403,6 +405,9 @@ static void run(struct life *life, uint8_t head)
     const struct sink_env env = {.options = options, .user = &user, .job = &job, .parallelism = 1};
     life->is_committer = IS_COMMITTER(head) && type->committer_or_null != NULL;
     life->host.half = life->is_committer ? type->committer_or_null : type->writer;
+    life->host.leaves_calls = life->sink->leaves_calls;
+    life->host.read_committable = life->sink->read;
+    life->host.read_piece = life->sink->read_piece;
     live(life, &env);
 }
 
@@ -414,6 +419,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t head = byte_reader_u8(&life->script);
     const uint8_t second = byte_reader_u8(&life->script);
     life->host.allocation_fails_at = ALLOCATION_FAILS(second);
+    life->sink = state_sink_of(head);
     read_pieces(life, PIECE_COUNT(second));
     run(life, head);
     for (uint32_t i = 0; i < life->request_count; i++) {

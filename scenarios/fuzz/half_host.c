@@ -1,7 +1,6 @@
 #include "scenarios/fuzz/half_host.h"
 
 #include "sinks/base/digest.h"
-#include "sinks/cloudtasks/envelope.h"
 
 #include <stdlib.h>
 
@@ -44,6 +43,7 @@ bool half_host_init(struct half_host *host, const struct sink_env *env)
         CHECK(err == ERR_LIMIT);
         CHECK(host->allocation_fails_at != 0);
         CHECK(host->allocations >= host->allocation_fails_at);
+        CHECK(host->live == 0);
         free(host->state);
         return false;
     }
@@ -96,10 +96,10 @@ static void take_committables(struct half_host *host, struct sink_committable *l
     CHECK(list != NULL);
     while (list != NULL) {
         struct sink_committable *next = list->next;
-        struct envelope envelope;
+        struct bytes identity;
         touch(list->header.identity);
-        CHECK(envelope_decode(list->data, &envelope) == ERR_OK);
-        CHECK(bytes_equal(envelope.name, list->header.identity));
+        CHECK(host->read_committable(list->data, &identity));
+        CHECK(bytes_equal(identity, list->header.identity));
         allocator_give(&host->allocator, list, list->block_size);
         list = next;
     }
@@ -245,8 +245,12 @@ static void take_effect(struct half_host *host, const struct sink_effect *effect
     case SINK_EFFECT_POLICY_FLUSHED:
         take_verdict(host, effect);
         return;
-    case SINK_EFFECT_NONE:
     case SINK_EFFECT_STATE_PIECE:
+        CHECK(host->barrier != 0);
+        CHECK(host->read_piece != NULL);
+        CHECK(host->read_piece(effect->u.piece));
+        return;
+    case SINK_EFFECT_NONE:
     case SINK_EFFECT_SETTLE:
     case SINK_EFFECT_KIND_COUNT:
         break;
@@ -304,5 +308,5 @@ void half_host_close(struct half_host *host)
         half_host_simple(host, SINK_EVENT_MORE);
     }
     CHECK(host->closed);
-    CHECK(host->call_count == 0);
+    CHECK(host->call_count == 0 || host->leaves_calls);
 }

@@ -23,7 +23,12 @@ struct call {
 struct half_host {
     const struct sink_half *half; /* set before init */
     bool is_policy;               /* set before init: it judges records, and may flush */
+    bool leaves_calls;            /* set before init: CLOSE cancels nothing that is under way */
     uint64_t allocation_fails_at; /* set before init: the n-th; 0 none */
+    /* Set before init: whether a committable reads, and its identity; NULL where the half makes none. */
+    bool (*read_committable)(struct bytes committable, struct bytes *identity);
+    /* Set before init: whether a piece of the half's state reads; NULL where it has none. */
+    bool (*read_piece)(struct bytes piece);
     struct allocator allocator;
     struct sink_env env; /* of the half */
     void *state;
