@@ -96,37 +96,45 @@ static uint32_t handle_index(const struct sched *sched, sched_handle handle)
 
 /* --- ties ----------------------------------------------------------------------------------- */
 
-/* Extend near by one step towards limit: false if nothing else is due until then. */
+/* Extend near by one step towards limit, which is beyond its end: false if nothing else is due until
+ * then. */
 NOINLINE static bool near_extend(struct sched_wheel *wheel, nanos limit)
 {
     struct slot slot;
-    if (wheel->near_end >= limit || !slot_first(wheel, &slot) || slot.start > limit) {
+    if (!slot_first(wheel, &slot) || slot.start > limit) {
         return false;
     }
     slot_pull(wheel, &slot, limit);
     return true;
 }
 
-/* Gather the tie set of the first event, or as much of it as is enough. Returns its size. */
-static uint32_t
-ties_gather(struct sched_wheel *wheel, nanos limit, uint32_t enough, uint32_t ties[SCHED_TIE_MAX])
+/* A walk over the tie set of the first event of near. */
+struct tie_walk {
+    nanos limit;
+    uint32_t node;
+    uint32_t place;  /* of the set's latest event */
+    uint32_t looked; /* events looked at, of the set or not */
+};
+
+/* Go to the next event of the tie set: false if there is none. */
+static inline bool ties_advance(struct sched_wheel *wheel, struct tie_walk *walk)
 {
-    uint32_t place = wheel->nodes[NEAR].next;
-    const uint32_t node = wheel->payloads[place - NODE_FIRST].node;
-    uint32_t count = 1;
-    ties[0] = place;
-    for (uint32_t looked = 1; looked < SCHED_LOOK_MAX && count < enough; looked++) {
-        while (wheel->nodes[place].next == NEAR && near_extend(wheel, limit)) {
+    uint32_t place = walk->place;
+    for (; walk->looked < SCHED_LOOK_MAX; walk->looked++) {
+        while (wheel->nodes[place].next == NEAR && wheel->near_end < walk->limit &&
+               near_extend(wheel, walk->limit)) {
         }
         place = wheel->nodes[place].next;
-        if (place == NEAR || wheel->nodes[place].due > limit) {
+        if (place == NEAR || wheel->nodes[place].due > walk->limit) {
             break;
         }
-        if (wheel->payloads[place - NODE_FIRST].node == node) {
-            ties[count++] = place;
+        if (wheel->payloads[place - NODE_FIRST].node == walk->node) {
+            walk->place = place;
+            walk->looked++;
+            return true;
         }
     }
-    return count;
+    return false;
 }
 
 /* Say who would come: the events of one kind on one node come in their own order. */
@@ -142,26 +150,27 @@ NOINLINE static void tell_chains(const struct sched_wheel *wheel,
     order->is_told = true;
 }
 
-/* Let the tape choose from the tie set and make what the chosen one overtakes due at its time. */
-static uint32_t ties_choose(struct sched *sched, nanos limit)
+/* Let the tape choose from a tie set, of which the walk has found the second event, and make what the
+ * chosen one overtakes due at its time. */
+NOINLINE static uint32_t ties_choose(struct sched *sched, struct tie_walk walk)
 {
-    uint32_t ties[SCHED_TIE_MAX];
-    /* In a calm run it is a draw as well, but it matters only that there is a tie at all. */
-    const uint32_t enough = sched->choice->calm ? 2 : SCHED_TIE_MAX;
-    const uint32_t count = ties_gather(sched->wheel, limit, enough, ties);
-    if (count == 1) {
-        return ties[0];
+    struct sched_wheel *wheel = sched->wheel;
+    const uint32_t first = wheel->nodes[NEAR].next;
+    uint32_t ties[SCHED_TIE_MAX] = {first, walk.place};
+    uint32_t count = 2;
+    while (count < SCHED_TIE_MAX && ties_advance(wheel, &walk)) {
+        ties[count] = walk.place;
+        count++;
     }
     const uint32_t mask = (UINT32_C(1) << count) - 1;
     if (UNLIKELY(sched->choice->options.order != NULL)) {
-        tell_chains(sched->wheel, sched->choice->options.order, ties, count);
+        tell_chains(wheel, sched->choice->options.order, ties, count);
     }
     const uint32_t value =
         choice_pick(sched->choice, &sched_sites[0], lane_make(LANE_RUN, 0), mask);
     CHECK(value < count);
-    struct node *nodes = sched->wheel->nodes;
-    for (uint32_t place = ties[0]; place != ties[value]; place = nodes[place].next) {
-        nodes[place].due = nodes[ties[value]].due;
+    for (uint32_t place = first; place != ties[value]; place = wheel->nodes[place].next) {
+        wheel->nodes[place].due = wheel->nodes[ties[value]].due;
     }
     return ties[value];
 }
@@ -169,18 +178,26 @@ static uint32_t ties_choose(struct sched *sched, nanos limit)
 /* The event to hand out; near is not empty. */
 static uint32_t choose(struct sched *sched)
 {
-    const struct sched_wheel *wheel = sched->wheel;
+    struct sched_wheel *wheel = sched->wheel;
     const uint32_t first = wheel->nodes[NEAR].next;
     if (!sched->options.ties_from_tape) {
         return first;
     }
-    const nanos limit = nanos_add(wheel->nodes[first].due, sched->options.race_window);
-    const uint32_t second = wheel->nodes[first].next;
-    const nanos second_due = second == NEAR ? wheel->near_end : wheel->nodes[second].due;
-    if (second == NEAR ? second_due >= limit : second_due > limit) {
+    struct tie_walk walk = {
+        .limit = nanos_add(wheel->nodes[first].due, sched->options.race_window),
+        .node = wheel->payloads[first - NODE_FIRST].node,
+        .place = first,
+        .looked = 1,
+    };
+    if (!ties_advance(wheel, &walk)) {
         return first;
     }
-    return ties_choose(sched, limit);
+    if (sched->choice->calm) {
+        /* It is a draw as well, but it matters only that there is a tie at all. */
+        (void)choice_pick(sched->choice, &sched_sites[0], lane_make(LANE_RUN, 0), 1);
+        return first;
+    }
+    return ties_choose(sched, walk);
 }
 
 /* --- interface ------------------------------------------------------------------------------ */
