@@ -146,8 +146,10 @@ uint32_t journal_append(struct journal *journal, const struct journal_entry *ent
 {
     CHECK(entry->kind != JOURNAL_NONE);
     CHECK(entry->kind < JOURNAL_KIND_COUNT);
+    const uint32_t position = journal->count;
     journal_copy(journal_place(journal), entry);
-    return journal_publish(journal);
+    journal_publish(journal);
+    return position;
 }
 
 uint32_t journal_first(const struct journal *journal)

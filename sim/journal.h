@@ -192,7 +192,8 @@ void journal_listen(struct journal *journal,
 uint32_t journal_append(struct journal *journal, const struct journal_entry *entry);
 
 /* What journal_append is made of, for world_note: the place of the next entry, to be written in
- * full, and then its publication, which returns the position. */
+ * full, and then its publication. The listener is called last, so that nothing of the caller has to
+ * be kept meanwhile. */
 void journal_add_chunk(struct journal *journal);
 static inline struct journal_entry *journal_place(struct journal *journal)
 {
@@ -202,7 +203,7 @@ static inline struct journal_entry *journal_place(struct journal *journal)
     return journal->place;
 }
 
-static inline uint32_t journal_publish(struct journal *journal)
+static inline void journal_publish(struct journal *journal)
 {
     const struct journal_entry *entry = journal->place;
     const uint32_t position = journal->count;
@@ -211,7 +212,6 @@ static inline uint32_t journal_publish(struct journal *journal)
     if (journal->listener != NULL) {
         journal->listener(journal->listener_context, entry, position);
     }
-    return position;
 }
 
 /* Field by field: where the entry is made in the same function, no copy of it is ever made. */

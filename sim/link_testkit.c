@@ -107,7 +107,7 @@ static void toy_count(struct toy_model *model, const struct model_request *reque
         .request_or_null = request,
     };
     model->seen.total += add->amount;
-    (void)model_note(&model->env, &effect);
+    model_note(&model->env, &effect);
 }
 
 static void

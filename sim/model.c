@@ -18,26 +18,26 @@ struct model_content model_content_of(const struct model_env *env, struct bytes 
     return content;
 }
 
-uint32_t model_note(const struct model_env *env, const struct model_effect *effect)
+void model_note(const struct model_env *env, const struct model_effect *effect)
 {
     const struct model_request *request = effect->request_or_null;
     const struct model_content content =
         effect->value.size == 0 ? effect->content : model_content_of(env, effect->value);
     CHECK(effect->kind >= WORLD_CREATED);
     CHECK(effect->kind < JOURNAL_KIND_COUNT);
-    return world_note(env->world,
-                      (struct journal_entry){
-                          .kind = effect->kind,
-                          .code = effect->code,
-                          .lane = env->world->nodes[env->node].lane,
-                          .attempt = request == NULL ? 0 : request->attempt,
-                          .service = narrow_u16(env->service),
-                          .record = content.record,
-                          .request = request == NULL ? 0 : request->request,
-                          .resource = effect->resource,
-                          .generation = effect->generation,
-                          .value = content.digest,
-                      });
+    world_note(env->world,
+               (struct journal_entry){
+                   .kind = effect->kind,
+                   .code = effect->code,
+                   .lane = env->world->nodes[env->node].lane,
+                   .attempt = request == NULL ? 0 : request->attempt,
+                   .service = narrow_u16(env->service),
+                   .record = content.record,
+                   .request = request == NULL ? 0 : request->request,
+                   .resource = effect->resource,
+                   .generation = effect->generation,
+                   .value = content.digest,
+               });
 }
 
 sched_handle model_at(const struct model_env *env, nanos due, uint8_t what, uint64_t a, uint64_t b)

@@ -153,7 +153,7 @@ struct model_content model_content_of(const struct model_env *env, struct bytes 
 
 /* Note an effect at the instant it happens. kind is one of the WORLD_ kinds; request may be NULL for
  * background effects. value is the content as stored (identifies the record), may be empty; then
- * content is what is known of it. resource is from world_resource. Returns the journal position. */
+ * content is what is known of it. resource is from world_resource. */
 struct model_effect {
     uint8_t kind;
     uint8_t code;
@@ -163,7 +163,7 @@ struct model_effect {
     struct model_content content;
     const struct model_request *request_or_null;
 };
-uint32_t model_note(const struct model_env *env, const struct model_effect *effect);
+void model_note(const struct model_env *env, const struct model_effect *effect);
 
 /* Schedule a background event of the model. */
 sched_handle model_at(const struct model_env *env, nanos due, uint8_t what, uint64_t a, uint64_t b);

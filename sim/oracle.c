@@ -16,13 +16,6 @@ struct judge_hearer {
     uint8_t oracle;
 };
 
-/* Where the hearers of a kind begin: those of all its entries, or behind them those of the unusual
- * ones. */
-static uint32_t place_of_hearers(uint32_t kind, bool unusual)
-{
-    return 2 * kind + (unusual ? 1u : 0u);
-}
-
 static void tell(struct judge *judge,
                  const struct judge_hearer *hearer,
                  const struct journal_entry *entry,
@@ -54,50 +47,69 @@ static void judge_entry(void *context, const struct journal_entry *entry, uint32
 {
     struct judge *judge = context;
     ledger_note(judge->ledger, entry, position);
-    const uint16_t *places = &judge->hearers_of[place_of_hearers(entry->kind, false)];
-    const bool plain = judge->ledger->plain;
-    const struct judge_hearer *hearer = &judge->hearers[places[0]];
-    const struct judge_hearer *end = &judge->hearers[plain ? places[1] : places[2]];
+    const struct judge_hearers *hearers = &judge->hearers[entry->kind];
+    const struct judge_hearer *end = judge->ledger->plain ? hearers->unusual : hearers->end;
+    const struct judge_hearer *hearer = hearers->all;
     for (; hearer < end; hearer++) {
         tell(judge, hearer, entry, position);
     }
 #if CHECK_SLOW_ON
-    check_plain(judge, hearer, &judge->hearers[places[2]], entry, position);
+    check_plain(judge, hearer, hearers->end, entry, position);
 #endif
 }
 
-/* List the oracles under each kind that they want: count them, then put each in its place. */
-static void list_hearers(struct judge *judge)
+static uint32_t lowest_kind(uint64_t kinds)
 {
-    uint16_t next[2 * JOURNAL_KIND_COUNT] = {0};
+    return highest_bit(kinds & (~kinds + 1));
+}
+
+/* Hearers of a kind, of all its entries or of the unusual ones. */
+struct hearer_counts {
+    uint16_t of[JOURNAL_KIND_COUNT][2];
+};
+
+static bool wants_unusual(const struct oracle_type *type, uint32_t kind)
+{
+    return (type->kinds_unusual >> kind & 1) != 0;
+}
+
+static uint32_t count_hearers(const struct judge *judge, struct hearer_counts *counts)
+{
+    uint32_t count = 0;
     for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
         const struct oracle_type *type = judge->types[oracle];
         CHECK(type->kinds == 0 || type->on_entry != NULL);
         CHECK((type->kinds_unusual & ~type->kinds) == 0);
         for (uint64_t left = type->kinds; left != 0; left &= left - 1) {
-            const uint32_t kind = highest_bit(left & (~left + 1));
-            next[place_of_hearers(kind, (type->kinds_unusual >> kind & 1) != 0)]++;
+            const uint32_t kind = lowest_kind(left);
+            counts->of[kind][wants_unusual(type, kind)]++;
+            count++;
         }
     }
-    uint16_t count = 0;
-    for (uint32_t place = 0; place < ARRAY_COUNT(next); place++) {
-        judge->hearers_of[place] = count;
-        count = (uint16_t)(count + next[place]);
-        next[place] = judge->hearers_of[place];
+    return count;
+}
+
+/* List the oracles under each kind that they want: count them, then put each in its place. */
+static void list_hearers(struct judge *judge)
+{
+    struct hearer_counts counts = {0};
+    struct judge_hearer *next[JOURNAL_KIND_COUNT][2];
+    const uint32_t count = count_hearers(judge, &counts);
+    struct judge_hearer *place = arena_take(judge->arena, count * sizeof(*place));
+    for (uint32_t kind = 0; kind < JOURNAL_KIND_COUNT; kind++) {
+        next[kind][false] = place;
+        next[kind][true] = place + counts.of[kind][false];
+        place = next[kind][true] + counts.of[kind][true];
+        judge->hearers[kind] = (struct judge_hearers){next[kind][false], next[kind][true], place};
     }
-    judge->hearers_of[ARRAY_COUNT(next)] = count;
-    struct judge_hearer *hearers = arena_take(judge->arena, count * sizeof(*hearers));
     for (uint32_t oracle = 0; oracle < judge->oracle_count; oracle++) {
         const struct oracle_type *type = judge->types[oracle];
         for (uint64_t left = type->kinds; left != 0; left &= left - 1) {
-            const uint32_t kind = highest_bit(left & (~left + 1));
-            uint16_t *place = &next[place_of_hearers(kind, (type->kinds_unusual >> kind & 1) != 0)];
-            hearers[*place] =
+            const uint32_t kind = lowest_kind(left);
+            *next[kind][wants_unusual(type, kind)]++ =
                 (struct judge_hearer){type->on_entry, judge->states[oracle], narrow_u8(oracle)};
-            *place = (uint16_t)(*place + 1);
         }
     }
-    judge->hearers = hearers;
 }
 
 void judge_init(struct judge *judge,

@@ -89,6 +89,7 @@ enum excuse {
 };
 
 struct judge;
+struct judge_hearer;
 struct ledger;
 
 struct oracle_type {
@@ -122,6 +123,13 @@ enum run_end {
     RUN_END_LIMIT,    /* memory, events or tape used up: no verdict */
 };
 
+/* Who wants entries of a kind. */
+struct judge_hearers {
+    const struct judge_hearer *all;     /* those of all its entries */
+    const struct judge_hearer *unusual; /* behind them those of the ones that are not plain */
+    const struct judge_hearer *end;
+};
+
 struct judge {
     struct world *world;
     struct arena *arena;
@@ -136,11 +144,9 @@ struct judge {
     uint32_t oracle_count;
     const struct oracle_type *types[ORACLE_MAX];
     void *states[ORACLE_MAX];
-    uint16_t hearers_of[2 * JOURNAL_KIND_COUNT + 1]; /* private: where those of a kind begin, first
-                                                        those that also want plain entries */
-    const struct judge_hearer *hearers;              /* private: who wants what, by kind */
-    uint8_t current;                                 /* oracle being called */
-    struct finding findings[ORACLE_MAX];             /* of the first oracle_count */
+    struct judge_hearers hearers[JOURNAL_KIND_COUNT]; /* private: who wants what */
+    uint8_t current;                                  /* oracle being called */
+    struct finding findings[ORACLE_MAX];              /* of the first oracle_count */
 };
 
 /* Prepare the oracles in the world's arena and listen to its journal. The store must already hold

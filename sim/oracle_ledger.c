@@ -281,7 +281,13 @@ NOINLINE static void note_region_started(struct ledger *ledger, const struct jou
 
 /* --- records ----------------------------------------------------------------------------------- */
 
-NOINLINE static void note_handed(struct ledger *ledger, const struct journal_entry *entry)
+static bool is_plain_report(const struct ledger *ledger, const struct journal_entry *entry)
+{
+    return ledger->misreport == MISREPORT_NONE &&
+           ledger->log->records[entry->record - 1].traits == 0;
+}
+
+static void hand_over(struct ledger *ledger, const struct journal_entry *entry)
 {
     struct ledger_record *record = ledger_record(ledger, entry->record);
     if (!ledger_is_current(ledger, entry)) {
@@ -302,6 +308,12 @@ NOINLINE static void note_handed(struct ledger *ledger, const struct journal_ent
     }
 }
 
+NOINLINE static void note_handed(struct ledger *ledger, const struct journal_entry *entry)
+{
+    hand_over(ledger, entry);
+    ledger->plain = is_plain_report(ledger, entry);
+}
+
 /* State x report: H handed, A accepted, S skipped, F failed, D dropped.
  *            accepted  skipped   failed    dropped
  *   none     not handed ...
@@ -311,8 +323,8 @@ NOINLINE static void note_handed(struct ledger *ledger, const struct journal_ent
  *   F        second    second    second    D
  *   D        second    second    second    second
  * A record that was accepted may fail later: an eager sink sends first. */
-NOINLINE static void
-note_outcome(struct ledger *ledger, const struct journal_entry *entry, enum ledger_outcome outcome)
+static void
+report(struct ledger *ledger, const struct journal_entry *entry, enum ledger_outcome outcome)
 {
     struct ledger_record *record = ledger_record(ledger, entry->record);
     if (!ledger_is_current(ledger, entry)) {
@@ -336,10 +348,16 @@ note_outcome(struct ledger *ledger, const struct journal_entry *entry, enum ledg
     ledger->saw |= outcome == OUTCOME_FAILED ? SAW_FAILED_RECORD : 0;
 }
 
-static bool is_plain_report(const struct ledger *ledger, const struct journal_entry *entry)
+NOINLINE static void note_accepted(struct ledger *ledger, const struct journal_entry *entry)
 {
-    return ledger->misreport == MISREPORT_NONE &&
-           ledger->log->records[entry->record - 1].traits == 0;
+    report(ledger, entry, OUTCOME_ACCEPTED);
+    ledger->plain = is_plain_report(ledger, entry);
+}
+
+NOINLINE static void
+note_outcome(struct ledger *ledger, const struct journal_entry *entry, enum ledger_outcome outcome)
+{
+    report(ledger, entry, outcome);
 }
 
 /* --- wire -------------------------------------------------------------------------------------- */
@@ -558,6 +576,7 @@ note_world(struct ledger *ledger, const struct journal_entry *entry, uint32_t po
 
 /* --- dispatch ---------------------------------------------------------------------------------- */
 
+/* Every case ends in its call, so that nothing has to be kept meanwhile. */
 void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint32_t position)
 {
     ledger->now = entry->time;
@@ -601,11 +620,9 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
         return;
     case HOST_RECORD:
         note_handed(ledger, entry);
-        ledger->plain = is_plain_report(ledger, entry);
         return;
     case HOST_ACCEPTED:
-        note_outcome(ledger, entry, OUTCOME_ACCEPTED);
-        ledger->plain = is_plain_report(ledger, entry);
+        note_accepted(ledger, entry);
         return;
     case HOST_SKIPPED:
         note_outcome(ledger, entry, OUTCOME_SKIPPED);
@@ -623,23 +640,18 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
         ledger_note_staged(ledger, entry, position);
         return;
     case HOST_RECEIVED:
-        ledger_name_identity(ledger, entry->identity);
         ledger_note_received(ledger, entry);
         return;
     case HOST_RESTORED:
-        ledger_name_identity(ledger, entry->identity);
         ledger_note_restored(ledger, entry);
         return;
     case HOST_NOT_RESTORED:
-        ledger_name_identity(ledger, entry->identity);
         ledger_note_not_restored(ledger, entry);
         return;
     case HOST_COMMIT_REQUEST:
-        ledger_name_identity(ledger, entry->identity);
         ledger_note_commit_request(ledger, entry);
         return;
     case HOST_FINALISED:
-        ledger_name_identity(ledger, entry->identity);
         ledger_note_finalised(ledger, entry);
         return;
     case WIRE_ISSUED:

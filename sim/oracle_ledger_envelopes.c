@@ -85,13 +85,15 @@ struct ledger_envelope *ledger_envelope_known_to(const struct ledger *ledger,
     return known == NULL ? current : known;
 }
 
-/* Set what the current entry names. */
-void ledger_name_identity(struct ledger *ledger, uint64_t identity)
+/* Set what the current entry names, and return the envelope or NULL. */
+static inline struct ledger_envelope *name_identity(struct ledger *ledger,
+                                                    const struct journal_entry *entry)
 {
-    ledger->identity_or_null = ledger_identity(ledger, identity);
+    ledger->identity_or_null = ledger_identity(ledger, entry->identity);
     if (ledger->identity_or_null != NULL) {
         ledger->envelope_or_null = ledger_envelope_of(ledger, ledger->identity_or_null);
     }
+    return ledger->envelope_or_null;
 }
 
 bool ledger_is_live(const struct ledger *ledger, const struct ledger_envelope *envelope)
@@ -272,7 +274,7 @@ void ledger_note_staged(struct ledger *ledger, const struct journal_entry *entry
 
 void ledger_note_received(struct ledger *ledger, const struct journal_entry *entry)
 {
-    struct ledger_envelope *envelope = ledger->envelope_or_null;
+    struct ledger_envelope *envelope = name_identity(ledger, entry);
     if (!ledger_is_current(ledger, entry)) {
         return;
     }
@@ -289,7 +291,7 @@ void ledger_note_received(struct ledger *ledger, const struct journal_entry *ent
 
 void ledger_note_restored(struct ledger *ledger, const struct journal_entry *entry)
 {
-    struct ledger_envelope *envelope = ledger->envelope_or_null;
+    struct ledger_envelope *envelope = name_identity(ledger, entry);
     ledger->saw |= SAW_ENVELOPE_RESTORED;
     if (!ledger_is_current(ledger, entry)) {
         return;
@@ -312,7 +314,7 @@ void ledger_note_restored(struct ledger *ledger, const struct journal_entry *ent
  * others to judge. */
 void ledger_note_not_restored(struct ledger *ledger, const struct journal_entry *entry)
 {
-    struct ledger_envelope *envelope = ledger->envelope_or_null;
+    struct ledger_envelope *envelope = name_identity(ledger, entry);
     if (envelope != NULL && ledger_is_current(ledger, entry) &&
         envelope->expected == entry->attempt) {
         envelope->expected = 0;
@@ -324,7 +326,7 @@ void ledger_note_not_restored(struct ledger *ledger, const struct journal_entry 
  * checkpoint that owns it has completed, which is so for restored ones. */
 void ledger_note_commit_request(struct ledger *ledger, const struct journal_entry *entry)
 {
-    struct ledger_envelope *envelope = ledger->envelope_or_null;
+    struct ledger_envelope *envelope = name_identity(ledger, entry);
     if (!ledger_is_current(ledger, entry)) {
         return;
     }
@@ -340,7 +342,7 @@ void ledger_note_commit_request(struct ledger *ledger, const struct journal_entr
 
 void ledger_note_finalised(struct ledger *ledger, const struct journal_entry *entry)
 {
-    struct ledger_envelope *envelope = ledger->envelope_or_null;
+    struct ledger_envelope *envelope = name_identity(ledger, entry);
     if (!ledger_is_current(ledger, entry)) {
         return;
     }

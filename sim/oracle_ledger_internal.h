@@ -22,8 +22,6 @@ struct ledger_envelope *ledger_envelope_known_to(const struct ledger *ledger,
                                                  const struct journal_entry *entry);
 struct ledger_envelope *ledger_envelope_of(const struct ledger *ledger,
                                            const struct ledger_identity *identity);
-/* Set what the current entry names. */
-void ledger_name_identity(struct ledger *ledger, uint64_t identity);
 /* An attempt must restore what the checkpoint holds: of so many regions this one, or all (0 of 1). */
 void ledger_expect_restored(struct ledger *ledger,
                             uint16_t attempt,

@@ -150,8 +150,8 @@ static void heal(struct run *run)
         return;
     }
     run->healed = true;
-    (void)world_note(&run->world,
-                     (struct journal_entry){.kind = HOST_HEAL, .lane = lane_make(LANE_RUN, 0)});
+    world_note(&run->world,
+               (struct journal_entry){.kind = HOST_HEAL, .lane = lane_make(LANE_RUN, 0)});
     fault_heal(&run->fault);
     for (uint32_t i = 0; i < run->world.service_count; i++) {
         if (run->services[i].type->heal != NULL) {

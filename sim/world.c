@@ -52,13 +52,13 @@ uint32_t world_add_node(struct world *world, lane who)
 
 /* --- journal and trace ------------------------------------------------------------------------- */
 
-uint32_t world_publish(struct world *world, nanos now, uint32_t kind, uint64_t digest)
+void world_publish(struct world *world, nanos now, uint32_t kind, uint64_t digest)
 {
     struct journal *journal = world->journal;
     world->kinds_noted |= UINT64_C(1) << kind;
     world->kind_counts[kind]++;
     trace_fold(world->trace, TRACE_JOURNAL, now, 0, journal->count, digest);
-    return journal_publish(journal);
+    journal_publish(journal);
 }
 
 /* --- resources --------------------------------------------------------------------------------- */

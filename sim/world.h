@@ -88,18 +88,18 @@ static inline nanos world_now(const struct world *world)
 }
 
 /* Fold the entry at the journal's place into the trace and publish it; not for callers. */
-uint32_t world_publish(struct world *world, nanos now, uint32_t kind, uint64_t digest);
+void world_publish(struct world *world, nanos now, uint32_t kind, uint64_t digest);
 
-/* Append to the journal with time filled in, and fold all of it into the trace's digest. Returns the
- * position. The journal's listener is called before it returns. Inline, so that an entry is made in
- * its place and fields that are not set cost nothing. */
-static inline uint32_t world_note(struct world *world, struct journal_entry entry)
+/* Append to the journal with time filled in, and fold all of it into the trace's digest. The
+ * journal's listener is called before it returns. Inline, so that an entry is made in its place and
+ * fields that are not set cost nothing. */
+static inline void world_note(struct world *world, struct journal_entry entry)
 {
     CHECK(entry.kind != JOURNAL_NONE);
     CHECK(entry.kind < JOURNAL_KIND_COUNT);
     entry.time = world->sched->now;
     journal_copy(journal_place(world->journal), &entry);
-    return world_publish(world, entry.time, entry.kind, journal_digest(&entry));
+    world_publish(world, entry.time, entry.kind, journal_digest(&entry));
 }
 
 /* Intern a resource name for the run: the same bytes give the same number, from 1. */

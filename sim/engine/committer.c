@@ -85,15 +85,15 @@ static void note_request(struct committer *committer,
                          const struct stored_request *request,
                          uint8_t code)
 {
-    (void)job_note(committer->job,
-                   (struct journal_entry){.kind = (uint8_t)kind,
-                                          .code = code,
-                                          .lane = lane_make(LANE_COMMITTER, committer->index),
-                                          .attempt = committer->region->attempt,
-                                          .record = request->record,
-                                          .checkpoint = request->checkpoint,
-                                          .identity = request->identity,
-                                          .value = request->value});
+    job_note(committer->job,
+             (struct journal_entry){.kind = (uint8_t)kind,
+                                    .code = code,
+                                    .lane = lane_make(LANE_COMMITTER, committer->index),
+                                    .attempt = committer->region->attempt,
+                                    .record = request->record,
+                                    .checkpoint = request->checkpoint,
+                                    .identity = request->identity,
+                                    .value = request->value});
 }
 
 /* Keep the collection ascending by checkpoint, in order of arrival within one. */
@@ -183,12 +183,12 @@ static void run_commit(struct committer *committer)
     struct half *half = committer->half;
     half->commit_running = true;
     memset(committer->signals, 0, committer->running_count);
-    (void)job_note(committer->job,
-                   (struct journal_entry){.kind = HOST_COMMIT,
-                                          .lane = half->lane,
-                                          .attempt = half->attempt,
-                                          .checkpoint = committer->running_checkpoint,
-                                          .a = committer->running_count});
+    job_note(committer->job,
+             (struct journal_entry){.kind = HOST_COMMIT,
+                                    .lane = half->lane,
+                                    .attempt = half->attempt,
+                                    .checkpoint = committer->running_checkpoint,
+                                    .a = committer->running_count});
     for (uint32_t i = 0; i < committer->running_count; i++) {
         note_request(committer, HOST_COMMIT_REQUEST, committer->requests[i], 0);
     }
@@ -373,11 +373,11 @@ static uint32_t finalise(struct committer *committer)
 void committer_returned(struct committer *committer)
 {
     struct job *job = committer->job;
-    (void)job_note(job,
-                   (struct journal_entry){.kind = HOST_COMMIT_RETURNED,
-                                          .lane = committer->half->lane,
-                                          .attempt = committer->region->attempt,
-                                          .checkpoint = committer->running_checkpoint});
+    job_note(job,
+             (struct journal_entry){.kind = HOST_COMMIT_RETURNED,
+                                    .lane = committer->half->lane,
+                                    .attempt = committer->region->attempt,
+                                    .checkpoint = committer->running_checkpoint});
     uint32_t kept = finalise(committer);
     release_running(committer);
     if (kept == 0) {

@@ -6,22 +6,22 @@
 static void
 note_checkpoint(struct job *job, enum journal_kind kind, uint32_t checkpoint, uint8_t code)
 {
-    (void)job_note(job,
-                   (struct journal_entry){.kind = (uint8_t)kind,
-                                          .code = code,
-                                          .lane = lane_make(LANE_COORDINATOR, 0),
-                                          .attempt = job->attempt,
-                                          .checkpoint = checkpoint});
+    job_note(job,
+             (struct journal_entry){.kind = (uint8_t)kind,
+                                    .code = code,
+                                    .lane = lane_make(LANE_COORDINATOR, 0),
+                                    .attempt = job->attempt,
+                                    .checkpoint = checkpoint});
 }
 
 static void note_completed(struct job *job, const struct stored_checkpoint *stored)
 {
-    (void)job_note(job,
-                   (struct journal_entry){.kind = HOST_CHECKPOINT_COMPLETED,
-                                          .lane = lane_make(LANE_COORDINATOR, 0),
-                                          .attempt = job->attempt,
-                                          .checkpoint = stored->number,
-                                          .a = stored->in_flight_bytes});
+    job_note(job,
+             (struct journal_entry){.kind = HOST_CHECKPOINT_COMPLETED,
+                                    .lane = lane_make(LANE_COORDINATOR, 0),
+                                    .attempt = job->attempt,
+                                    .checkpoint = stored->number,
+                                    .a = stored->in_flight_bytes});
 }
 
 static void schedule_tick(struct job *job, nanos due)
@@ -350,7 +350,7 @@ static void send_notice(struct job *job, uint32_t number, uint32_t checkpoint)
     nanos due = world_now(job->world);
     nanos interval = job->config->checkpoint_interval;
     if (fate == 1) {
-        (void)job_note(
+        job_note(
             job,
             (struct journal_entry){.kind = HOST_NOTICE_LOST,
                                    .lane = who,
@@ -477,12 +477,11 @@ void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpo
         return; /* it died before it told (C9) */
     }
     const lane who = listener_of(job, number).who;
-    (void)job_note(
-        job,
-        (struct journal_entry){.kind = HOST_NOTICE,
-                               .lane = who,
-                               .attempt = coordinator_listener_region(job, number)->attempt,
-                               .checkpoint = checkpoint});
+    job_note(job,
+             (struct journal_entry){.kind = HOST_NOTICE,
+                                    .lane = who,
+                                    .attempt = coordinator_listener_region(job, number)->attempt,
+                                    .checkpoint = checkpoint});
     jump_clock(job, listener_of(job, number));
     if (lane_kind_of(who) == LANE_COMMITTER) {
         committer_notice(&job->committers[lane_index_of(who)], checkpoint);

@@ -22,7 +22,7 @@ static void lose_half(struct job *job, struct half *half_or_null, bool zombie)
     struct journal_entry entry = {.kind = zombie ? HOST_ZOMBIE : HOST_CRASHED,
                                   .lane = half_or_null->lane,
                                   .attempt = half_or_null->attempt};
-    (void)job_note(job, entry);
+    job_note(job, entry);
     if (zombie) {
         half_or_null->zombie = true;
     } else {
@@ -238,13 +238,13 @@ static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
     *down_until = until;
     *zombie_for = zombie ? length : 0;
     fault_lasts_until(world->fault, until);
-    (void)job_note(job,
-                   (struct journal_entry){.kind = HOST_INJECTED,
-                                          .code = zombie ? FAULT_ZOMBIE : FAULT_CRASH,
-                                          .lane = lane_make(LANE_COORDINATOR, 0),
-                                          .attempt = job->attempt,
-                                          .a = down,
-                                          .b = outcome.what});
+    job_note(job,
+             (struct journal_entry){.kind = HOST_INJECTED,
+                                    .code = zombie ? FAULT_ZOMBIE : FAULT_CRASH,
+                                    .lane = lane_make(LANE_COORDINATOR, 0),
+                                    .attempt = job->attempt,
+                                    .a = down,
+                                    .b = outcome.what});
     lose(job, outcome.what, node, zombie);
     schedule_noticed(job, region, nanos_add(world_now(world), job->config->detection_delay));
 }

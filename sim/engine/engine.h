@@ -512,9 +512,9 @@ static inline bool job_is_chained(const struct job *job)
 }
 sched_handle job_schedule(
     struct job *job, uint32_t node, enum engine_event what, nanos due, uint64_t a, uint64_t b);
-static inline uint32_t job_note(struct job *job, struct journal_entry entry)
+static inline void job_note(struct job *job, struct journal_entry entry)
 {
-    return world_note(job->world, entry);
+    world_note(job->world, entry);
 }
 uint32_t engine_pick(struct job *job, uint32_t site, lane who, uint32_t wanted);
 

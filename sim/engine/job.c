@@ -121,12 +121,12 @@ static uint64_t start_of(const struct job *job)
 static void fail_for_good(struct job *job)
 {
     job->failed = true;
-    (void)job_note(job,
-                   (struct journal_entry){.kind = HOST_JOB_FAILED,
-                                          .lane = lane_make(LANE_COORDINATOR, 0),
-                                          .attempt = job->attempt,
-                                          .code = job->stop_cause,
-                                          .a = job->stop_reason});
+    job_note(job,
+             (struct journal_entry){.kind = HOST_JOB_FAILED,
+                                    .lane = lane_make(LANE_COORDINATOR, 0),
+                                    .attempt = job->attempt,
+                                    .code = job->stop_cause,
+                                    .a = job->stop_reason});
 }
 
 static void start_attempt(struct job *job)
@@ -153,13 +153,13 @@ static void start_attempt(struct job *job)
         return;
     }
     restart_positions(job, stored);
-    (void)job_note(job,
-                   (struct journal_entry){.kind = HOST_JOB_STARTED,
-                                          .lane = lane_make(LANE_COORDINATOR, 0),
-                                          .attempt = job->attempt,
-                                          .checkpoint = job->restored,
-                                          .a = job->subtasks,
-                                          .b = start_of(job)});
+    job_note(job,
+             (struct journal_entry){.kind = HOST_JOB_STARTED,
+                                    .lane = lane_make(LANE_COORDINATOR, 0),
+                                    .attempt = job->attempt,
+                                    .checkpoint = job->restored,
+                                    .a = job->subtasks,
+                                    .b = start_of(job)});
     restart_note_left(job);
     job->committer_count = start_committers(job);
     for (uint32_t i = 0; i < job->region_count; i++) {
@@ -288,12 +288,12 @@ void job_fail(struct job *job, enum stop_cause cause, uint32_t reason)
     }
     job->stop_cause = (uint8_t)cause;
     job->stop_reason = reason;
-    (void)job_note(job,
-                   (struct journal_entry){.kind = HOST_JOB_STOPPED,
-                                          .lane = lane_make(LANE_COORDINATOR, 0),
-                                          .attempt = job->attempt,
-                                          .code = (uint8_t)cause,
-                                          .a = reason});
+    job_note(job,
+             (struct journal_entry){.kind = HOST_JOB_STOPPED,
+                                    .lane = lane_make(LANE_COORDINATOR, 0),
+                                    .attempt = job->attempt,
+                                    .code = (uint8_t)cause,
+                                    .a = reason});
     job->stop = STOP_CLOSING; /* nothing starts while checkpoints are aborted */
     region_yield(job);
     coordinator_stop(job);
@@ -479,12 +479,15 @@ static bool committers_are_done(const struct job *job)
     return true;
 }
 
-static bool is_complete(const struct job *job)
+/* What keeps a job going for nearly all of its run, and is told at a glance. */
+static inline bool has_work_left(const struct job *job)
 {
-    if (job->emitted_left > 0 || job->stopping != 0 ||
-        (job->config->checkpointing && job->covering == 0)) {
-        return false;
-    }
+    return job->emitted_left > 0 || job->stopping != 0 ||
+           (job->config->checkpointing && job->covering == 0);
+}
+
+NOINLINE static bool is_complete(const struct job *job)
+{
     for (uint32_t i = 0; i < job->region_count; i++) {
         if (job->regions[i].stop != STOP_NONE) {
             return false;
@@ -514,7 +517,7 @@ enum job_state job_state(const struct job *job)
     if (job->finished) {
         return JOB_COMPLETE;
     }
-    return is_complete(job) ? JOB_COMPLETE : JOB_RUNNING;
+    return !has_work_left(job) && is_complete(job) ? JOB_COMPLETE : JOB_RUNNING;
 }
 
 void job_finish(struct job *job)
@@ -525,10 +528,10 @@ void job_finish(struct job *job)
     CHECK(job_state(job) == JOB_COMPLETE);
     job->finished = true;
     coordinator_stop(job);
-    (void)job_note(job,
-                   (struct journal_entry){.kind = HOST_JOB_FINISHED,
-                                          .lane = lane_make(LANE_COORDINATOR, 0),
-                                          .attempt = job->attempt});
+    job_note(job,
+             (struct journal_entry){.kind = HOST_JOB_FINISHED,
+                                    .lane = lane_make(LANE_COORDINATOR, 0),
+                                    .attempt = job->attempt});
 }
 
 uint32_t job_zombies(const struct job *job)
@@ -561,11 +564,11 @@ void job_dispose(struct job *job)
     }
     size_t live = job->world->arena->allocator_live;
     if (live > 0) {
-        (void)job_note(job,
-                       (struct journal_entry){.kind = HOST_CONTRACT,
-                                              .code = CONTRACT_LEAK,
-                                              .lane = lane_make(LANE_COORDINATOR, 0),
-                                              .attempt = job->attempt,
-                                              .a = live});
+        job_note(job,
+                 (struct journal_entry){.kind = HOST_CONTRACT,
+                                        .code = CONTRACT_LEAK,
+                                        .lane = lane_make(LANE_COORDINATOR, 0),
+                                        .attempt = job->attempt,
+                                        .a = live});
     }
 }

@@ -52,7 +52,7 @@ static void note_region(struct region *region, struct job *job, struct journal_e
 {
     entry.lane = lane_make(LANE_TASK, index_of(region, job));
     entry.attempt = region->attempt;
-    (void)job_note(job, entry);
+    job_note(job, entry);
 }
 
 /* --- stop -------------------------------------------------------------------------------------- */

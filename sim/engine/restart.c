@@ -95,15 +95,14 @@ static void note_left(struct job *job, const struct stored_checkpoint *stored)
         for (uint32_t k = 0; k < collection->request_count; k++) {
             const struct stored_request *request = collection->requests[k];
             COVER(job->world, ENGINE_STATE_LEFT_BEHIND);
-            (void)job_note(
-                job,
-                (struct journal_entry){.kind = HOST_NOT_RESTORED,
-                                       .lane = lane_make(LANE_COMMITTER, collection->subtask),
-                                       .attempt = job->attempt,
-                                       .record = request->record,
-                                       .checkpoint = request->checkpoint,
-                                       .identity = request->identity,
-                                       .value = request->value});
+            job_note(job,
+                     (struct journal_entry){.kind = HOST_NOT_RESTORED,
+                                            .lane = lane_make(LANE_COMMITTER, collection->subtask),
+                                            .attempt = job->attempt,
+                                            .record = request->record,
+                                            .checkpoint = request->checkpoint,
+                                            .identity = request->identity,
+                                            .value = request->value});
         }
     }
 }
@@ -141,7 +140,7 @@ static uint64_t first_kept(struct job *job, uint32_t split, uint64_t position)
     const uint32_t size = log->split_starts[split + 1] - start;
     while (position < size && is_gone(job, split, position)) {
         COVER(job->world, ENGINE_RECORD_GONE);
-        (void)job_note(
+        job_note(
             job,
             (struct journal_entry){.kind = HOST_RECORD_GONE,
                                    .lane = lane_make(LANE_SOURCE, split % job->config->sources),

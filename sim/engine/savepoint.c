@@ -135,14 +135,14 @@ void savepoint_progress(struct job *job)
     const nanos down = down_for(job, failure);
     job->down_until = nanos_add(world_now(job->world), down);
     fault_lasts_until(job->world->fault, job->down_until);
-    (void)job_note(job,
-                   (struct journal_entry){.kind = HOST_INJECTED,
-                                          .code = FAULT_RESTORE,
-                                          .lane = lane_make(LANE_COORDINATOR, 0),
-                                          .attempt = job->attempt,
-                                          .checkpoint = job->stopping,
-                                          .a = down,
-                                          .b = failure});
+    job_note(job,
+             (struct journal_entry){.kind = HOST_INJECTED,
+                                    .code = FAULT_RESTORE,
+                                    .lane = lane_make(LANE_COORDINATOR, 0),
+                                    .attempt = job->attempt,
+                                    .checkpoint = job->stopping,
+                                    .a = down,
+                                    .b = failure});
     if (failure == JOB_SAVEPOINT_FINISHES || failure == JOB_SAVEPOINT_MANUAL) {
         job->resume_from = job->stopping;
     }

@@ -202,7 +202,7 @@ static void deliver_record(struct task *task, record_id record)
     event.u.record.token = ((uint64_t)task->attempt << 32) | record;
     writer->record_open = true;
     writer->record = record;
-    (void)job_note(
+    job_note(
         task->job,
         (struct journal_entry){
             .kind = HOST_RECORD, .lane = writer->lane, .attempt = task->attempt, .record = record});
@@ -214,7 +214,7 @@ static void open_barrier(struct task *task, uint64_t checkpoint, enum sink_event
     struct half *writer = task->writer;
     writer->barrier_open = true;
     writer->barrier = checkpoint;
-    (void)job_note(
+    job_note(
         task->job,
         (struct journal_entry){.kind = kind == SINK_EVENT_BARRIER ? HOST_BARRIER : HOST_INPUT_ENDED,
                                .lane = writer->lane,
@@ -390,16 +390,16 @@ void task_stage(struct task *task, struct sink_committable *first)
                               : (uint32_t)task->writer->barrier;
     for (struct sink_committable *item = first; item != NULL; item = item->next) {
         struct stored_request *request = store_request(task, item, checkpoint);
-        (void)job_note(task->job,
-                       (struct journal_entry){.kind = HOST_STAGED,
-                                              .lane = task->writer->lane,
-                                              .attempt = task->attempt,
-                                              .record = request->record,
-                                              .checkpoint = checkpoint,
-                                              .identity = request->identity,
-                                              .value = request->value,
-                                              .a = item->header.origin,
-                                              .b = item->header.deadline});
+        job_note(task->job,
+                 (struct journal_entry){.kind = HOST_STAGED,
+                                        .lane = task->writer->lane,
+                                        .attempt = task->attempt,
+                                        .record = request->record,
+                                        .checkpoint = checkpoint,
+                                        .identity = request->identity,
+                                        .value = request->value,
+                                        .a = item->header.origin,
+                                        .b = item->header.deadline});
         if (task->committer_or_null == NULL) {
             half_broke(task->writer, CONTRACT_STATE_OUTSIDE_BARRIER, 1);
         } else if (job_is_chained(task->job)) {

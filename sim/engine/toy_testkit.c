@@ -82,13 +82,13 @@ model_handle(void *state, const struct model_request *request, struct model_repl
     CHECK(resource <= TOY_RECORD_MAX);
     model->generations[resource]++;
     model->digest = digest_fold(model->digest, digest_bytes(put->value));
-    (void)model_note(model->env,
-                     &(struct model_effect){
-                         .kind = model->generations[resource] == 1 ? WORLD_CREATED : WORLD_REPLACED,
-                         .resource = resource,
-                         .generation = model->generations[resource],
-                         .value = put->value,
-                         .request_or_null = request});
+    model_note(model->env,
+               &(struct model_effect){.kind = model->generations[resource] == 1 ? WORLD_CREATED
+                                                                                : WORLD_REPLACED,
+                                      .resource = resource,
+                                      .generation = model->generations[resource],
+                                      .value = put->value,
+                                      .request_or_null = request});
     model_reply(replies, PORT_OK, NULL);
 }
 
