@@ -85,16 +85,31 @@ void arena_reserve(struct arena *arena, size_t size)
 /* The least class that holds size: class 0 is 16 bytes, 2k + 1 is 32 << k, 2k + 2 is 48 << k. Above
  * class 0 the number of whole units before the last byte tells: its highest bit is the power, and the
  * bit below, one if there is none, whether the lesser of the two classes is too small. */
-static inline uint32_t class_of(size_t size)
+static uint32_t class_of_units(size_t units)
 {
-    CHECK(size > 0);
-    CHECK(size <= ARENA_RECYCLED_MAX);
-    const size_t units = (size - 1) / ALIGNMENT;
     if (units == 0) {
         return 0;
     }
     const uint32_t power = highest_bit(units);
     return 2 * power + (uint32_t)((2 * units + 1) >> power & 1);
+}
+
+/* The same for nearly all that is ever asked for. */
+static const uint8_t small_classes[] = {
+    0,  1,  2,  3,  4,  4,  5,  5,  6,  6,  6,  6,  7,  7,  7,  7,  8,  8,  8,  8,  8,  8,
+    8,  8,  9,  9,  9,  9,  9,  9,  9,  9,  10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
+    10, 10, 10, 10, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11,
+};
+
+static inline uint32_t class_of(size_t size)
+{
+    const size_t units = (size - 1) / ALIGNMENT; /* huge for 0 */
+    if (LIKELY(units < ARRAY_COUNT(small_classes))) {
+        return small_classes[units];
+    }
+    CHECK(size > 0);
+    CHECK(size <= ARENA_RECYCLED_MAX);
+    return class_of_units(units);
 }
 
 static size_t class_size(uint32_t class)
