@@ -4,8 +4,8 @@
 
 #include "sinks/sink.h"
 
-/* Append an effect of a kind and return it to be filled, zeroed. When the list is full the host is
- * told and a spare slot is returned (the last one, overwritten). */
+/* Append an effect of a kind and return it: what its kind has must all be set, for nothing is cleared.
+ * When the list is full the host is told and a spare slot is returned (the last one, overwritten). */
 static inline struct sink_effect *effects_add(struct sink_effects *effects,
                                               enum sink_effect_kind kind)
 {
@@ -17,7 +17,7 @@ static inline struct sink_effect *effects_add(struct sink_effects *effects,
         effects->count++;
     }
     struct sink_effect *effect = &effects->items[index];
-    *effect = (struct sink_effect){.kind = (uint8_t)kind};
+    effect->kind = (uint8_t)kind;
     return effect;
 }
 
@@ -110,6 +110,7 @@ static inline void effects_fail(struct sink_effects *effects,
 {
     struct sink_effect *effect = effects_add(effects, SINK_EFFECT_FAIL);
     effect->u.fail.reason = (uint32_t)reason;
+    effect->u.fail.status.count = 0;
     if (status_or_null != NULL) {
         effect->u.fail.status = *status_or_null;
         for (uint8_t i = 0; i < effect->u.fail.status.count; i++) {
@@ -126,6 +127,8 @@ static inline void effects_phase(struct sink_effects *effects, uint16_t phase)
     struct sink_effect *effect = effects_add(effects, SINK_EFFECT_TAP);
     effect->u.tap.what = SINK_TAP_PHASE;
     effect->u.tap.index = phase;
+    effect->u.tap.value = 0;
+    effect->u.tap.note = (struct bytes){0};
 }
 
 static inline void effects_metric(struct sink_effects *effects, uint16_t metric, uint64_t added)
@@ -134,6 +137,7 @@ static inline void effects_metric(struct sink_effects *effects, uint16_t metric,
     effect->u.tap.what = SINK_TAP_METRIC;
     effect->u.tap.index = metric;
     effect->u.tap.value = added;
+    effect->u.tap.note = (struct bytes){0};
 }
 
 #endif

@@ -313,7 +313,9 @@ void job_answer(void *context, const struct link_answer *answer)
     struct job *job = context;
     CHECK(answer->sender >= 1 && answer->sender <= job->half_count);
     struct half *half = job->halves[answer->sender - 1];
-    struct sink_event event = {.kind = SINK_EVENT_ANSWER, .u.answer = answer->answer};
+    struct sink_event event; /* nothing but the answer is the half's to read */
+    event.kind = SINK_EVENT_ANSWER;
+    event.u.answer = answer->answer;
     if (answer->answer.kind == PORT_STREAM_MESSAGE) {
         event.kind = SINK_EVENT_STREAM_MESSAGE;
     } else if (answer->answer.kind == PORT_STREAM_END) {

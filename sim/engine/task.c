@@ -198,7 +198,9 @@ static void deliver_record(struct task *task, record_id record)
 {
     struct half *writer = task->writer;
     const struct source_record *source = &task->job->config->log->records[record - 1];
-    struct sink_event event = {.kind = SINK_EVENT_RECORD, .u.record = source->record};
+    struct sink_event event; /* nothing but the record is the writer's to read */
+    event.kind = SINK_EVENT_RECORD;
+    event.u.record = source->record;
     event.u.record.token = ((uint64_t)task->attempt << 32) | record;
     writer->record_open = true;
     writer->record = record;

@@ -90,7 +90,10 @@ static uint32_t open_letters(const struct dead_letter *policy)
 static void fail(const struct step *step, enum sink_reason reason)
 {
     struct sink_effect *effect = effects_add(step->effects, SINK_EFFECT_POLICY_FAILED);
+    effect->u.failed.token = 0;
     effect->u.failed.reason = (uint32_t)reason;
+    effect->u.failed.payload = (struct bytes){0};
+    effect->u.failed.destination = (struct bytes){0};
     step->policy->state = STATE_FAILED;
 }
 

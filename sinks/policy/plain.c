@@ -26,6 +26,8 @@ judge(const struct plain *plain, const struct sink_event *event, struct sink_eff
     struct sink_effect *effect = effects_add(effects, SINK_EFFECT_POLICY_FAILED);
     effect->u.failed.token = token;
     effect->u.failed.reason = event->u.handle.reason;
+    effect->u.failed.payload = (struct bytes){0};
+    effect->u.failed.destination = (struct bytes){0};
 }
 
 static void step_plain(void *state,
