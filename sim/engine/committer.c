@@ -80,10 +80,10 @@ static void *grown(
     return memory;
 }
 
-static void note_request(struct committer *committer,
-                         enum journal_kind kind,
-                         const struct stored_request *request,
-                         uint8_t code)
+static SPECIALISED void note_request(struct committer *committer,
+                                     enum journal_kind kind,
+                                     const struct stored_request *request,
+                                     uint8_t code)
 {
     job_note(committer->job,
              (struct journal_entry){.kind = (uint8_t)kind,

@@ -64,17 +64,18 @@ struct half {
     lane lane;
     uint8_t role; /* enum half_role */
     bool of_next_sink;
-    bool opened;
-    bool busy;
-    bool close_due; /* CLOSE is on its way */
-    bool closing;   /* CLOSE was told */
-    bool closed;    /* CLOSED was said in the step that is carried out */
-    bool gone;      /* closed, crashed or forced: no step any more */
-    bool failed;
+    /* half_is_idle asks for all of these: as bits of one word, which is one comparison. */
+    unsigned opened : 1;
+    unsigned busy : 1;
+    unsigned barrier_open : 1;
+    unsigned record_open : 1; /* a record without an answer */
+    unsigned commit_running : 1;
+    unsigned close_due : 1; /* CLOSE is on its way */
+    unsigned failed : 1;
+    unsigned gone : 1; /* closed, crashed or forced: no step any more */
+    bool closing;      /* CLOSE was told */
+    bool closed;       /* CLOSED was said in the step that is carried out */
     bool zombie;
-    bool barrier_open;
-    bool commit_running;
-    bool record_open; /* a record without an answer */
     uint64_t barrier; /* checkpoint being answered */
     record_id record; /* of record_open */
     uint32_t nonces;
@@ -311,10 +312,8 @@ void half_close(struct half *half); /* sends CLOSE by an event of its own */
 /* May get a record, barrier, notice, commit. */
 static inline bool half_is_idle(const struct half *half)
 {
-    /* Asked several times an event: one branch instead of one per flag. */
-    const int held = half->busy | half->barrier_open | half->record_open | half->commit_running |
-                     half->close_due | half->failed | half->gone;
-    return half->opened && held == 0;
+    return half->opened && !half->busy && !half->barrier_open && !half->record_open &&
+           !half->commit_running && !half->close_due && !half->failed && !half->gone;
 }
 void half_broke(struct half *half, enum contract_rule rule, uint64_t detail);
 void half_event(struct half *half, enum engine_event what);
