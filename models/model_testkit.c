@@ -76,7 +76,7 @@ struct testkit *testkit_open(const struct model_type *type, enum profile profile
         &(struct choice_options){.mode = CHOICE_POLICY, .policy = pinned, .policy_context = kit});
     sched_init(&kit->sched, &kit->arena, &kit->choice, &(struct sched_options){0});
     journal_init(&kit->journal, &kit->arena);
-    trace_init(&kit->trace, &kit->arena, &(struct trace_options){0});
+    trace_init(&kit->trace, &kit->arena, 256);
     fault_init(&kit->fault, &kit->menu, &kit->choice, profile);
     kit->world = arena_take_zeroed(&kit->arena, sizeof(*kit->world));
     world_init(kit->world,

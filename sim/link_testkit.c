@@ -222,7 +222,6 @@ void toy_open(struct toy *toy,
               uint8_t fill)
 {
     const struct sched_options sched_options = {.ties_from_tape = true};
-    const struct trace_options trace_options = {0};
     *toy = (struct toy){.world = &toy->world_memory};
     toy->memory = malloc(ARENA_SIZE);
     CHECK(toy->memory != NULL);
@@ -237,7 +236,7 @@ void toy_open(struct toy *toy,
     arena_init(&toy->arena, toy->memory, ARENA_SIZE, ARENA_SIZE);
     choice_init(&toy->choice, &toy->arena, &toy->choice_options);
     sched_init(&toy->sched, &toy->arena, &toy->choice, &sched_options);
-    trace_init(&toy->trace, &toy->arena, &trace_options);
+    trace_init(&toy->trace, &toy->arena, 256);
     journal_init(&toy->journal, &toy->arena);
     fault_init(&toy->fault, &toy->menu, &toy->choice, PROFILE_ADVERSARY);
     world_init(toy->world,

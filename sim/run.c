@@ -8,6 +8,7 @@
 
 #define ARENA_SOFT_CAP_DEFAULT ((size_t)8 << 20)
 #define EVENTS_MAX_DEFAULT     (UINT64_C(1) << 20)
+#define TRACE_RING_COUNT       64u
 
 enum run_event {
     RUN_EVENT_NONE = 0,
@@ -117,7 +118,7 @@ static void create_run(struct runner *runner,
                                 .ties_from_tape = (config->faults.kinds >> FAULT_ORDER & 1) != 0});
     journal_init(&run->journal, arena);
     run->journal.keeps_last = !request->keep_trace;
-    trace_init(&run->trace, arena, &(struct trace_options){.ring_count = 64});
+    trace_init(&run->trace, arena, TRACE_RING_COUNT);
     fault_init(&run->fault, &config->faults, &run->choice, config->profile);
     world_init(
         &run->world, arena, &run->choice, &run->sched, &run->journal, &run->trace, &run->fault);
@@ -270,7 +271,7 @@ static bool is_where_to_stop(const struct run *run)
     return false;
 }
 
-static bool step(struct run *run)
+static inline bool step(struct run *run)
 {
     struct sched_event event;
     run->end = (uint8_t)ending(run);
@@ -287,6 +288,15 @@ static bool step(struct run *run)
         job_offer_crash(run->job, event.node);
     }
     return true;
+}
+
+/* Make up to so many steps: false when the run has come to its end. */
+static bool make_steps(struct run *run, uint64_t count)
+{
+    while (count > 0 && step(run)) {
+        count--;
+    }
+    return count == 0;
 }
 
 static uint64_t digest_of(const struct run *run)
@@ -462,7 +472,7 @@ bool runner_begin(struct runner *runner,
 bool runner_step(struct runner *runner)
 {
     CHECK(!runner->run->finished);
-    return step(runner->run);
+    return make_steps(runner->run, 1);
 }
 
 void runner_finish(struct runner *runner, struct result *result)
@@ -488,7 +498,7 @@ void runner_run(struct runner *runner,
     if (!runner_begin(runner, config, request, result)) {
         return;
     }
-    while (step(runner->run)) {
-    }
+    const bool goes_on = make_steps(runner->run, UINT64_MAX);
+    CHECK(!goes_on);
     runner_finish(runner, result);
 }

@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-#define RING_COUNT_DEFAULT       256u
-#define CHECKPOINT_SHIFT_DEFAULT 10u
-#define CHECKPOINT_SHIFT_MAX     40u
-
 struct kind_text {
     const char *name;
     const char *field_a;
@@ -21,75 +17,14 @@ static const struct kind_text kind_texts[TRACE_KIND_COUNT] = {
 #undef X
 };
 
-static bool trace_is_valid(const struct trace *trace)
+void trace_init(struct trace *trace, struct arena *arena, uint32_t ring_count)
 {
-    return (trace->capacity & (trace->capacity - 1)) == 0 && trace->count <= trace->pause &&
-           trace->recorded <= trace->count && trace->checkpoint_count < TRACE_CHECKPOINT_MAX &&
-           trace->checkpoint_count <= trace->count >> trace->checkpoint_shift;
-}
-
-/* Set pause to the next count at which a digest is to be kept, or kept records need more room. */
-static void set_pause(struct trace *trace)
-{
-    trace->pause = (uint64_t)(trace->checkpoint_count + 1) << trace->checkpoint_shift;
-    const uint64_t room = trace->capacity - trace->recorded;
-    if (trace->options.keep_all && trace->count + room < trace->pause) {
-        trace->pause = trace->count + room;
-    }
-}
-
-void trace_init(struct trace *trace, struct arena *arena, const struct trace_options *options)
-{
-    const uint32_t ring_count = options->ring_count > 0 ? options->ring_count : RING_COUNT_DEFAULT;
+    CHECK(ring_count > 0);
     CHECK((ring_count & (ring_count - 1)) == 0);
-    CHECK(options->checkpoint_shift <= CHECKPOINT_SHIFT_MAX);
     *trace = (struct trace){
         .records = arena_take(arena, ring_count * sizeof(*trace->records)),
         .capacity = ring_count,
-        .arena = arena,
-        .options = *options,
-        .checkpoint_shift =
-            options->checkpoint_shift > 0 ? options->checkpoint_shift : CHECKPOINT_SHIFT_DEFAULT,
     };
-    set_pause(trace);
-    CHECK(trace_is_valid(trace));
-}
-
-/* Keep the digest; when there is no more room, keep every second one and from now on half as many. */
-static void keep_checkpoint(struct trace *trace)
-{
-    trace->checkpoints[trace->checkpoint_count++] = trace->digest;
-    if (trace->checkpoint_count < TRACE_CHECKPOINT_MAX) {
-        return;
-    }
-    trace->checkpoint_count /= 2;
-    trace->checkpoint_shift++;
-    for (uint32_t i = 0; i < trace->checkpoint_count; i++) {
-        trace->checkpoints[i] = trace->checkpoints[2 * i + 1];
-    }
-}
-
-static void grow(struct trace *trace)
-{
-    const size_t size = (size_t)trace->capacity * sizeof(*trace->records);
-    struct trace_record *records = arena_take(trace->arena, 2 * size);
-    memcpy(records, trace->records, size);
-    trace->records = records;
-    trace->capacity *= 2;
-}
-
-void trace_catch_up(struct trace *trace)
-{
-    CHECK(trace->count == trace->pause);
-    if (trace->count == (uint64_t)(trace->checkpoint_count + 1) << trace->checkpoint_shift) {
-        keep_checkpoint(trace);
-    }
-    if (trace->options.keep_all && trace->recorded == trace->capacity) {
-        grow(trace);
-    }
-    set_pause(trace);
-    CHECK(trace->pause > trace->count);
-    CHECK(trace_is_valid(trace));
 }
 
 uint64_t trace_first(const struct trace *trace)

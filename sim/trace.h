@@ -1,9 +1,8 @@
 /* The trace of one run: a digest over everything that happened, and the records that led here.
  *
- * Every event goes into the digest. Two runs of one tape must agree in it, whatever the compiler;
- * digests on the way, at regular counts, tell where two builds first differ. Of the records
- * themselves the last few are kept, or all of them for a replay; text is made only of those that
- * somebody wants to read.
+ * Every event goes into the digest. Two runs of one tape must agree in it, whatever the compiler. Of
+ * the records themselves the last few are kept; text is made only of those that somebody wants to
+ * read. What everything was about stands in the journal.
  */
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H
@@ -15,8 +14,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define TRACE_CHECKPOINT_MAX 64
 
 enum trace_kind {
     TRACE_NONE = 0,
@@ -34,33 +31,17 @@ struct trace_record {
     uint32_t kind; /* enum trace_kind */
 };
 
-struct trace_options {
-    uint32_t ring_count;       /* records kept, a power of two; 0: 256 */
-    uint32_t checkpoint_shift; /* a digest is kept every 2^shift events; 0: 10 */
-    bool keep_all; /* keep every record; the run's arena must have room for 64 bytes each */
-};
-
 struct trace {
-    uint64_t digest;   /* read: over all events so far */
-    uint64_t count;    /* read: events so far */
-    uint64_t recorded; /* read: of them, those that left a record */
-    uint64_t pause;    /* private: count at which an event needs more than the fast path */
+    uint64_t digest;              /* read: over all events so far */
+    uint64_t count;               /* read: events so far */
+    uint64_t recorded;            /* read: of them, those that left a record */
     struct trace_record *records; /* private: record i lies at i modulo capacity */
     uint64_t capacity;            /* private: a power of two */
-    struct arena *arena;          /* private */
-    struct trace_options options; /* private */
-    uint32_t checkpoint_count;    /* read */
-    uint32_t checkpoint_shift;    /* read: grows by one whenever the array is full */
-    uint64_t
-        checkpoints[TRACE_CHECKPOINT_MAX]; /* read: [i] is the digest of the first (i + 1) << shift
-                                                   events */
 };
 
-/* Prepare an empty trace; its ring comes from the arena and is not cleared. */
-void trace_init(struct trace *trace, struct arena *arena, const struct trace_options *options);
-
-/* What trace_event leaves to be done at certain counts; not for callers. */
-void trace_catch_up(struct trace *trace);
+/* Prepare an empty trace; its ring, of a power of two of records, comes from the arena and is not
+ * cleared. */
+void trace_init(struct trace *trace, struct arena *arena, uint32_t ring_count);
 
 /* Fold an event into the digest without keeping a record of it. O(1). The factors are odd, so a change
  * of any one argument changes the digest. */
@@ -72,9 +53,6 @@ static inline void trace_fold(
                          ((uint64_t)kind << 32 | node) * UINT64_C(0xc4ceb9fe1a85ec53);
     trace->digest = digest_fold(trace->digest, sum);
     trace->count++;
-    if (UNLIKELY(trace->count == trace->pause)) {
-        trace_catch_up(trace);
-    }
 }
 
 /* Fold an event into the digest and keep its record. O(1). */

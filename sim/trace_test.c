@@ -32,11 +32,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct trace start(void **state, struct trace_options options)
+static struct trace start(void **state, uint32_t ring_count)
 {
     struct fixture *fixture = *state;
     struct trace trace;
-    trace_init(&trace, &fixture->arena, &options);
+    trace_init(&trace, &fixture->arena, ring_count);
     return trace;
 }
 
@@ -59,7 +59,7 @@ static void assert_is_event(const struct trace *trace, uint64_t number)
 
 static uint64_t digest_of(void **state, const uint64_t fields[5])
 {
-    struct trace trace = start(state, (struct trace_options){.ring_count = 1});
+    struct trace trace = start(state, 1);
     trace_event(
         &trace, (enum trace_kind)fields[0], fields[1], (uint32_t)fields[2], fields[3], fields[4]);
     return trace.digest;
@@ -86,8 +86,8 @@ static void every_bit_of_an_event_moves_the_digest(void **state)
 
 static void the_order_of_events_moves_the_digest(void **state)
 {
-    struct trace forth = start(state, (struct trace_options){.ring_count = 0});
-    struct trace back = start(state, (struct trace_options){.ring_count = 0});
+    struct trace forth = start(state, 256);
+    struct trace back = start(state, 256);
     add(&forth, 1);
     add(&forth, 2);
     add(&back, 2);
@@ -98,7 +98,7 @@ static void the_order_of_events_moves_the_digest(void **state)
 /* A golden value, so that another build that folds differently is seen here first. */
 static void the_digest_is_the_same_on_every_build(void **state)
 {
-    struct trace trace = start(state, (struct trace_options){.ring_count = 0});
+    struct trace trace = start(state, 256);
     for (uint64_t i = 0; i < 100; i++) {
         trace_event(&trace, TRACE_EFFECT, i << 40, (uint32_t)i, i * i, ~i);
     }
@@ -107,7 +107,7 @@ static void the_digest_is_the_same_on_every_build(void **state)
 
 static void the_ring_keeps_the_last_records(void **state)
 {
-    struct trace trace = start(state, (struct trace_options){.ring_count = 8});
+    struct trace trace = start(state, 8);
     assert_int_equal(trace_first(&trace), 0);
     expect_check_failure((void)trace_record_at(&trace, 0));
     for (uint64_t i = 0; i < 1000; i++) {
@@ -122,54 +122,11 @@ static void the_ring_keeps_the_last_records(void **state)
     expect_check_failure((void)trace_record_at(&trace, 1000));
 }
 
-static void keeping_all_keeps_all_and_leaves_the_digest_alone(void **state)
-{
-    struct trace ring = start(state, (struct trace_options){.ring_count = 16});
-    struct trace all = start(state, (struct trace_options){.ring_count = 16, .keep_all = true});
-    for (uint64_t i = 0; i < 5000; i++) {
-        add(&ring, i);
-        add(&all, i);
-    }
-    assert_int_equal(trace_first(&all), 0);
-    for (uint64_t i = 0; i < 5000; i++) {
-        assert_is_event(&all, i);
-    }
-    assert_true(ring.digest == all.digest);
-    assert_int_equal(ring.checkpoint_count, 4);
-    assert_int_equal(all.checkpoint_count, 4);
-    assert_true(ring.checkpoints[3] == all.checkpoints[3]);
-}
-
-/* Compare with the digests as they were at the time. */
-static void digests_on_the_way_are_kept_and_thinned_out(void **state)
-{
-    enum {
-        EVENTS = 3000
-    };
-    struct trace trace = start(state, (struct trace_options){.checkpoint_shift = 3});
-    static const uint64_t zero = 0;
-    uint64_t *digests = calloc(EVENTS + 1, sizeof(zero));
-    assert_non_null(digests);
-    for (uint64_t i = 0; i < EVENTS; i++) {
-        add(&trace, i);
-        digests[i + 1] = trace.digest;
-        const uint32_t kept = trace.checkpoint_count;
-        assert_true(kept < TRACE_CHECKPOINT_MAX);
-        for (uint32_t k = 0; k < kept; k++) {
-            assert_true(trace.checkpoints[k] ==
-                        digests[(uint64_t)(k + 1) << trace.checkpoint_shift]);
-        }
-    }
-    free(digests);
-    assert_int_equal(trace.checkpoint_shift, 6); /* 3000 / 8 = 375 > 64, twice more */
-    assert_int_equal(trace.checkpoint_count, 3000 >> 6);
-}
-
 /* Events with and without records in turn: one digest, and a record for every second one. */
 static void an_event_that_is_only_folded_leaves_no_record(void **state)
 {
-    struct trace full = start(state, (struct trace_options){.ring_count = 4, .keep_all = true});
-    struct trace half = start(state, (struct trace_options){.ring_count = 4, .keep_all = true});
+    struct trace full = start(state, 4096);
+    struct trace half = start(state, 4096);
     for (uint64_t i = 0; i < 3000; i++) {
         add(&full, i);
         if (i % 2 == 0) {
@@ -187,7 +144,6 @@ static void an_event_that_is_only_folded_leaves_no_record(void **state)
     assert_true(half.digest == full.digest);
     assert_int_equal(half.count, 3000);
     assert_int_equal(half.recorded, 1500);
-    assert_int_equal(half.checkpoint_count, full.checkpoint_count);
     assert_int_equal(trace_first(&half), 0);
     for (uint64_t i = 0; i < 1500; i++) {
         assert_true(trace_record_at(&half, i)->time == trace_record_at(&full, 2 * i)->time);
@@ -240,8 +196,8 @@ static void a_ring_is_a_power_of_two(void **state)
 {
     struct fixture *fixture = *state;
     struct trace trace;
-    const struct trace_options options = {.ring_count = 24};
-    expect_check_failure(trace_init(&trace, &fixture->arena, &options));
+    expect_check_failure(trace_init(&trace, &fixture->arena, 24));
+    expect_check_failure(trace_init(&trace, &fixture->arena, 0));
 }
 
 #define TRACE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -251,8 +207,6 @@ TEST_MAIN(trace,
           TRACE_TEST(the_order_of_events_moves_the_digest),
           TRACE_TEST(the_digest_is_the_same_on_every_build),
           TRACE_TEST(the_ring_keeps_the_last_records),
-          TRACE_TEST(keeping_all_keeps_all_and_leaves_the_digest_alone),
-          TRACE_TEST(digests_on_the_way_are_kept_and_thinned_out),
           TRACE_TEST(an_event_that_is_only_folded_leaves_no_record),
           TRACE_TEST(a_record_reads_as_one_line),
           TRACE_TEST(kinds_have_names_of_their_own),

@@ -32,7 +32,7 @@ static void open_kit(struct kit *kit)
     choice_init(&kit->choice, &kit->arena, &(struct choice_options){0});
     sched_init(&kit->sched, &kit->arena, NULL, &(struct sched_options){0});
     journal_init(&kit->journal, &kit->arena);
-    trace_init(&kit->trace, &kit->arena, &(struct trace_options){0});
+    trace_init(&kit->trace, &kit->arena, 256);
     fault_init(&kit->fault, &kit->menu, &kit->choice, PROFILE_DOCUMENTED);
     world_init(&kit->world,
                &kit->arena,

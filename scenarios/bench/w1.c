@@ -411,7 +411,7 @@ static struct run *run_start(struct arena *arena, const struct w1_size *size, ui
     run->applied =
         arena_take_zeroed(arena, (size_t)size->subtasks * size->records * sizeof(*run->applied));
     sched_init(&run->sched, arena, NULL, &(struct sched_options){.ties_from_tape = false});
-    trace_init(&run->trace, arena, &(struct trace_options){.ring_count = 0});
+    trace_init(&run->trace, arena, 256);
     const uint64_t crash_bound = (uint64_t)size->records * 600;
     const uint32_t crash =
         random_below(run, crash_bound < 1000000 ? (uint32_t)crash_bound : 1000000);
