@@ -84,11 +84,6 @@ static bool journal_is_valid(const struct journal *journal)
            journal->count <= journal->chunk_count * JOURNAL_CHUNK;
 }
 
-void journal_init(struct journal *journal, struct arena *arena)
-{
-    *journal = (struct journal){.arena = arena};
-}
-
 void journal_listen(struct journal *journal,
                     void *context,
                     void (*listener)(void *, const struct journal_entry *, uint32_t))
@@ -123,7 +118,7 @@ static void grow_chunk_list(struct journal *journal)
     journal->chunk_capacity = new;
 }
 
-void journal_add_chunk(struct journal *journal)
+static void add_chunk(struct journal *journal)
 {
     CHECK(journal->count <= UINT32_MAX - JOURNAL_CHUNK);
     if (journal->chunk_count == journal->chunk_capacity) {
@@ -140,6 +135,18 @@ void journal_add_chunk(struct journal *journal)
     journal->places_end = chunk + JOURNAL_CHUNK;
     journal->chunk_count++;
     CHECK(journal_is_valid(journal));
+}
+
+void journal_init(struct journal *journal, struct arena *arena)
+{
+    *journal = (struct journal){.arena = arena};
+    add_chunk(journal);
+}
+
+void journal_turn(struct journal *journal, const struct journal_entry *entry, uint32_t position)
+{
+    add_chunk(journal);
+    journal_tell(journal, entry, position);
 }
 
 uint32_t journal_append(struct journal *journal, const struct journal_entry *entry)

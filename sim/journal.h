@@ -192,16 +192,23 @@ void journal_listen(struct journal *journal,
 uint32_t journal_append(struct journal *journal, const struct journal_entry *entry);
 
 /* What journal_append is made of, for world_note: the place of the next entry, to be written in
- * full, and then its publication. The listener is called last, so that nothing of the caller has to
- * be kept meanwhile. */
-void journal_add_chunk(struct journal *journal);
+ * full, and then its publication. There always is a place, and the listener is called last, so that
+ * nothing of the caller has to be kept meanwhile. */
 static inline struct journal_entry *journal_place(struct journal *journal)
 {
-    if (UNLIKELY(journal->place == journal->places_end)) {
-        journal_add_chunk(journal);
-    }
     return journal->place;
 }
+
+static inline void
+journal_tell(const struct journal *journal, const struct journal_entry *entry, uint32_t position)
+{
+    if (journal->listener != NULL) {
+        journal->listener(journal->listener_context, entry, position);
+    }
+}
+
+/* The rest of a publication that has filled a chunk; not for callers. */
+void journal_turn(struct journal *journal, const struct journal_entry *entry, uint32_t position);
 
 static inline void journal_publish(struct journal *journal)
 {
@@ -209,8 +216,10 @@ static inline void journal_publish(struct journal *journal)
     const uint32_t position = journal->count;
     journal->place++;
     journal->count++;
-    if (journal->listener != NULL) {
-        journal->listener(journal->listener_context, entry, position);
+    if (UNLIKELY(journal->place == journal->places_end)) {
+        journal_turn(journal, entry, position);
+    } else {
+        journal_tell(journal, entry, position);
     }
 }
 
