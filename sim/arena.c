@@ -121,11 +121,6 @@ static size_t class_size(uint32_t class)
     return class % 2 == 1 ? (size_t)32 << class / 2 : (size_t)24 << class / 2;
 }
 
-size_t arena_recycled_size(size_t size)
-{
-    return class_size(class_of(size));
-}
-
 static inline void *pop_free(struct arena *arena, uint32_t class)
 {
     struct arena_block *block = arena->free_lists[class];

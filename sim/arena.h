@@ -64,9 +64,6 @@ void arena_reserve(struct arena *arena, size_t size);
 void *arena_take_recycled(struct arena *arena, size_t size);
 void arena_give_recycled(struct arena *arena, void *memory, size_t size);
 
-/* What a recycled block for size bytes really holds: that much may be asked for instead. */
-size_t arena_recycled_size(size_t size);
-
 /* An allocator for sinks over arena_try_take and the free lists: NULL at the soft cap, above
  * ARENA_RECYCLED_MAX and at allocator_fail_at. The result borrows the arena. */
 struct allocator arena_allocator(struct arena *arena);

@@ -199,18 +199,6 @@ static void classes_are_powers_of_two_and_their_halves(void **state)
     teardown(&arena);
 }
 
-/* Goal: to ask for all of a class changes nothing. Method: the sizes of each class's ends. */
-static void a_block_holds_all_of_its_class(void **state)
-{
-    (void)state;
-    assert_int_equal(arena_recycled_size(1), 16);
-    assert_int_equal(arena_recycled_size(33), 48);
-    assert_int_equal(arena_recycled_size(48), 48);
-    assert_int_equal(arena_recycled_size(49), 64);
-    assert_int_equal(arena_recycled_size(65), 96);
-    assert_int_equal(arena_recycled_size(ARENA_RECYCLED_MAX), ARENA_RECYCLED_MAX);
-}
-
 static void the_greatest_class_is_the_last_one(void **state)
 {
     (void)state;
@@ -411,7 +399,6 @@ TEST_MAIN(arena,
           TEST(the_high_water_mark_survives_reset),
           TEST(recycled_memory_comes_back_last_in_first_out),
           TEST(classes_are_powers_of_two_and_their_halves),
-          TEST(a_block_holds_all_of_its_class),
           TEST(the_greatest_class_is_the_last_one),
           TEST(giving_back_foreign_memory_is_a_check),
           TEST(live_blocks_never_overlap_under_random_operations),

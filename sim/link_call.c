@@ -238,13 +238,11 @@ struct link_call *link_call_new(struct link *link,
     call->may_take_effect = true;
     link->effects_pending++;
     if (envelope->payload != NULL) {
-        call->block = link_clone(link,
-                                 method->request,
-                                 envelope->payload,
-                                 &call->known->request_size,
-                                 &call->block_size,
-                                 &call->payload_digest);
-        call->payload = call->block;
+        const struct port_message *message = call->known->method->request;
+        call->block_size = port_clone_size(message, envelope->payload);
+        call->block = arena_take_recycled(link->world->arena, call->block_size);
+        call->payload = port_clone_into(
+            message, envelope->payload, call->block, call->block_size, &call->payload_digest);
     }
     return call;
 }

@@ -73,8 +73,6 @@ struct link_method {
     const struct fate_menu *menu_or_null;
     struct fate burst; /* what burst_left further calls meet without a draw */
     uint32_t burst_left;
-    size_t request_size;  /* of the block that the last request took */
-    size_t response_size; /* of the block that the last response took */
 };
 
 struct link_service {
@@ -235,18 +233,9 @@ void link_stream_late(struct link *link, struct link_call *call);
 void link_stream_heal(struct link *link);
 
 /* link_reply.c */
-/* Clone a message into a recycled block as large as the last one of its kind needed; only what does
- * not fit is measured. */
-void *link_clone(struct link *link,
-                 const struct port_message *message,
-                 const void *value,
-                 size_t *last_size,
-                 size_t *block_size,
-                 uint64_t *digest_or_null);
 void link_reply_copy(struct link *link,
                      const struct port_message *message_or_null,
                      const struct model_reply *source,
-                     size_t *last_size,
                      struct link_reply *reply);
 void link_reply_fate(const struct fate *fate, uint8_t kind, struct link_reply *reply);
 void link_reply_status(enum port_domain domain,

@@ -58,81 +58,49 @@ static size_t details_size(const struct port_status *status)
     return size;
 }
 
-static void copy_details(struct port_status *status, uint8_t *place)
+/* Copy the details to where they lie in a block; there is none when there are no details. */
+static void copy_details(struct port_status *status, void *block, size_t offset)
 {
     for (uint32_t i = 0; i < status->count; i++) {
         struct port_cause *cause = &status->causes[i];
         if (cause->detail_or_null != NULL) {
             const size_t size =
                 port_clone_size(cause->detail_message_or_null, cause->detail_or_null);
-            cause->detail_or_null =
-                port_clone_into(cause->detail_message_or_null, cause->detail_or_null, place, size);
-            place += round_up(size);
+            cause->detail_or_null = port_clone_into(cause->detail_message_or_null,
+                                                    cause->detail_or_null,
+                                                    (uint8_t *)block + offset,
+                                                    size,
+                                                    NULL);
+            offset += round_up(size);
         }
     }
-}
-
-void *link_clone(struct link *link,
-                 const struct port_message *message,
-                 const void *value,
-                 size_t *last_size,
-                 size_t *block_size,
-                 uint64_t *digest_or_null)
-{
-    struct arena *arena = link->world->arena;
-    size_t size = *last_size;
-    void *block = NULL;
-    size_t used = 0;
-    if (size > 0) {
-        block = arena_take_recycled(arena, size);
-        used = port_clone_try(message, value, block, size, digest_or_null);
-    }
-    if (used == 0) {
-        if (block != NULL) {
-            arena_give_recycled(arena, block, size);
-        }
-        size = arena_recycled_size(port_clone_size(message, value));
-        block = arena_take_recycled(arena, size);
-        used = port_clone_try(message, value, block, size, digest_or_null);
-        CHECK(used > 0);
-    }
-    *last_size = arena_recycled_size(used);
-    *block_size = size;
-    return block;
 }
 
 void link_reply_copy(struct link *link,
                      const struct port_message *message_or_null,
                      const struct model_reply *source,
-                     size_t *last_size,
                      struct link_reply *reply)
 {
     const bool has_payload = source->payload != NULL && message_or_null != NULL;
+    const size_t payload_size = has_payload ? port_clone_size(message_or_null, source->payload) : 0;
+    const size_t size = round_up(payload_size) + details_size(&source->status);
     CHECK(reply->block == NULL);
     reply->kind = source->kind;
     reply->outcome = (uint8_t)outcome_of(source);
     reply->payload = NULL;
-    reply->status.count = source->status.count;
-    if (source->status.count == 0) {
-        if (has_payload) {
-            reply->block = link_clone(
-                link, message_or_null, source->payload, last_size, &reply->block_size, NULL);
-            reply->payload = reply->block;
-        }
-        return;
+    reply->status.count = 0;
+    if (size > 0) {
+        reply->block = arena_take_recycled(link->world->arena, size);
+        reply->block_size = size;
     }
-    const size_t payload_size = has_payload ? port_clone_size(message_or_null, source->payload) : 0;
-    reply->status = source->status;
-    reply->block_size = round_up(payload_size) + details_size(&source->status);
-    if (reply->block_size == 0) {
-        return;
-    }
-    reply->block = arena_take_recycled(link->world->arena, reply->block_size);
     if (has_payload) {
         reply->payload =
-            port_clone_into(message_or_null, source->payload, reply->block, payload_size);
+            port_clone_into(message_or_null, source->payload, reply->block, payload_size, NULL);
     }
-    copy_details(&reply->status, (uint8_t *)reply->block + round_up(payload_size));
+    if (source->status.count > 0) {
+        reply->status = source->status;
+        copy_details(&reply->status, reply->block, round_up(payload_size));
+    }
 }
 
 /* What the caller may conclude: no cause in the chain may leave the effect open, if the answer is to

@@ -292,8 +292,7 @@ static void queue_replies(struct link *link,
             continue;
         }
         source->kind = ends ? PORT_STREAM_END : PORT_STREAM_MESSAGE;
-        link_reply_copy(
-            link, stream->known->method->response, source, &stream->known->response_size, &reply);
+        link_reply_copy(link, stream->known->method->response, source, &reply);
         queue_answer(link, stream, is_first ? call : NULL, &reply, due);
         if (ends) {
             lose_in_flight(link, stream);

@@ -1,7 +1,7 @@
 /* The link, streams: order, cuts, late effects, successors, cancel, forget, push.
  * link: sim/link sim/link_call sim/link_unary sim/link_stream sim/link_reply sim/link_testkit
  * link: sim/world sim/model sim/fault sim/clock sim/journal sim/trace sim/sched sim/choice sim/lane
- * link: sim/arena sinks/port/port sinks/port/status
+ * link: sim/arena sinks/port/port sinks/port/decode sinks/port/status
  * link: sinks/base/bytes sinks/base/digest sinks/base/list sinks/base/pool sinks/base/units
  * link: sinks/base/allocator
  */

@@ -10,25 +10,41 @@
 #define EVENT_BUDGET 100000
 #define NOTE_TEXT    "a note"
 
-static const struct port_field add_fields[] = {
-    {1, offsetof(struct toy_add, amount), PORT_U64, "amount", NULL},
-    {2, offsetof(struct toy_add, note), PORT_TEXT, "note", NULL},
-};
-static const struct port_field total_fields[] = {
-    {1, offsetof(struct toy_total, total), PORT_U64, "total", NULL},
-    {2, offsetof(struct toy_total, note), PORT_TEXT, "note", NULL},
-};
-static const struct port_message add_message = {
-    "Add", sizeof(struct toy_add), add_fields, ARRAY_COUNT(add_fields), false};
-static const struct port_message total_message = {
-    "Total", sizeof(struct toy_total), total_fields, ARRAY_COUNT(total_fields), false};
-
 static const struct port_service toy_service;
-const struct port_method toy_add_method = {
-    1, PORT_UNARY, "Add", &add_message, &total_message, &toy_service};
-const struct port_method toy_feed_method = {
-    2, PORT_BIDI, "Feed", &add_message, &total_message, &toy_service};
-static const struct port_method *const toy_methods[] = {&toy_add_method, &toy_feed_method};
+
+/* The order matters. */
+/* clang-format off */
+#include "sinks/port/as_flat.def"
+#include "sim/link_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_check.def"
+#include "sim/link_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_build.def"
+#include "sim/link_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_size.def"
+#include "sim/link_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_clone.def"
+#include "sim/link_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_tables.def"
+#include "sim/link_testkit.def"
+#include "sinks/port/as_end.def"
+
+static const struct port_method *const toy_methods[] = {
+#include "sinks/port/as_methods.def"
+#include "sim/link_testkit.def"
+#include "sinks/port/as_end.def"
+};
+/* clang-format on */
+
 static const struct port_service toy_service = {"toy", toy_methods, ARRAY_COUNT(toy_methods)};
 
 #define UNARY_OUTCOMES                                                                             \
@@ -92,7 +108,7 @@ static void reply_invalid(struct model_replies *replies, const struct toy_add *r
 {
     model_reply(replies, PORT_INVALID_ARGUMENT, NULL);
     struct port_cause *cause = &replies->items[0].status.causes[0];
-    cause->detail_message_or_null = &add_message;
+    cause->detail_message_or_null = &toy_add_message;
     cause->detail_or_null = request;
 }
 

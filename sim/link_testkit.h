@@ -37,15 +37,12 @@ enum toy_amount {
     TOY_AMOUNT_END,            /* stream: the service ends it with OK */
 };
 
-struct toy_add {
-    uint64_t amount;
-    struct bytes note;
-};
-
-struct toy_total {
-    uint64_t total;
-    struct bytes note;
-};
+/* The order matters. */
+/* clang-format off */
+#include "sinks/port/as_structs.def"
+#include "sim/link_testkit.def"
+#include "sinks/port/as_end.def"
+/* clang-format on */
 
 /* What the model saw. */
 struct toy_seen {

@@ -217,11 +217,7 @@ static void take_effect(struct link *link, struct link_call *call)
             link_reply_fate(&call->fate, PORT_ANSWER, &call->reply);
             has_reply = true;
         } else if (has_reply && wants_answer) {
-            link_reply_copy(link,
-                            call->known->method->response,
-                            &replies.items[0],
-                            &call->known->response_size,
-                            &call->reply);
+            link_reply_copy(link, call->known->method->response, &replies.items[0], &call->reply);
             after = replies.items[0].after;
         }
     }

@@ -41,7 +41,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SINK_ABI_VERSION  1u
+#define SINK_ABI_VERSION  2u
 #define SINK_END_OF_INPUT UINT64_MAX /* barrier number of end of input */
 
 /* --- what flows in ----------------------------------------------------------------------------- */

@@ -64,7 +64,8 @@ static void batch_keep(struct cloudtasks *state, struct bytes request_id, enum p
     batch->id = digest_bytes(request_id);
     batch->answered_at = cloudtasks_now(state);
     batch->code = code;
-    batch->answer = port_clone_into(message, &state->batch_answer, arena_take(arena, size), size);
+    batch->answer =
+        port_clone_into(message, &state->batch_answer, arena_take(arena, size), size, NULL);
     list_push_front(&state->batches, &batch->link);
 }
 

@@ -219,7 +219,7 @@ static const struct cloudtasks_task *keep_whole(struct cloudtasks *state,
 {
     const size_t size = port_clone_size(&cloudtasks_task_message, asked);
     void *memory = arena_take(state->env.world->arena, size);
-    return port_clone_into(&cloudtasks_task_message, asked, memory, size);
+    return port_clone_into(&cloudtasks_task_message, asked, memory, size, NULL);
 }
 
 void cloudtasks_task_create(struct cloudtasks *state,

@@ -4,7 +4,7 @@
  * link: models/cloudtasks/names models/cloudtasks/queues models/cloudtasks/ledger
  * link: models/cloudtasks/rules models/cloudtasks/lists models/cloudtasks/batch
  * link: models/cloudtasks/admin models/cloudtasks/queue_calls models/model_testkit
- * link: sinks/port/cloudtasks sinks/port/port sinks/port/status
+ * link: sinks/port/cloudtasks sinks/port/port sinks/port/decode sinks/port/status
  * link: sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
  * link: sinks/base/units sinks/base/allocator
  * link: sim/model sim/world sim/fault sim/choice sim/lane sim/sched sim/journal sim/trace sim/clock

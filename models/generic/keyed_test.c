@@ -1,6 +1,7 @@
 /* The keyed store, clause by clause.
  *
  * link: models/generic/keyed models/model_testkit sinks/port/keyed sinks/port/port
+ * link: sinks/port/decode
  * link: sinks/port/status sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
  * link: sinks/base/units sinks/base/allocator
  * link: sim/model sim/world sim/fault sim/choice sim/lane sim/sched sim/journal sim/trace sim/clock

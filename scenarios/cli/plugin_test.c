@@ -57,7 +57,7 @@ static void a_plugin_that_does_not_fit_is_one_line(void **state)
         const char *new;
         const char *says;
     } changes[] = {
-        {"SINK_ABI_VERSION,", "7,", "\"p.so\": abi_version is 7; allowed: 1"},
+        {"SINK_ABI_VERSION,", "7,", "\"p.so\": abi_version is 7; allowed: 2"},
         {".type_size = sizeof(struct sink_type)", ".type_size = 8", "type_size is 8; allowed: "},
         {".event_size = sizeof(struct sink_event)", ".event_size = 8", "event_size is 8; allowed"},
         {".effect_size = sizeof(struct sink_effect)", ".effect_size = 8", "effect_size is 8; allo"},

@@ -152,7 +152,7 @@ static void check_clone(const struct port_message *message, const void *value)
 {
     const size_t size = port_clone_size(message, value);
     void *block = take(size);
-    check_same(message, value, port_clone_into(message, value, block, size));
+    check_same(message, value, port_clone_into(message, value, block, size, NULL));
     free(block);
 }
 

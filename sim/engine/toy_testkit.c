@@ -8,25 +8,42 @@
 
 /* --- port -------------------------------------------------------------------------------------- */
 
-struct toy_put {
-    struct bytes key;
-    struct bytes value;
+/* The order matters. */
+/* clang-format off */
+#include "sinks/port/as_structs.def"
+#include "sim/engine/toy_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_flat.def"
+#include "sim/engine/toy_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_check.def"
+#include "sim/engine/toy_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_build.def"
+#include "sim/engine/toy_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_size.def"
+#include "sim/engine/toy_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_clone.def"
+#include "sim/engine/toy_testkit.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_tables.def"
+#include "sim/engine/toy_testkit.def"
+#include "sinks/port/as_end.def"
+
+static const struct port_method *const put_methods[] = {
+#include "sinks/port/as_methods.def"
+#include "sim/engine/toy_testkit.def"
+#include "sinks/port/as_end.def"
 };
-
-static const struct port_field put_fields[] = {
-    {.number = 1, .offset = offsetof(struct toy_put, key), .type = PORT_BYTES, .name = "key"},
-    {.number = 2, .offset = offsetof(struct toy_put, value), .type = PORT_BYTES, .name = "value"},
-};
-
-static const struct port_message put_message = {.name = "Put",
-                                                .size = sizeof(struct toy_put),
-                                                .fields = put_fields,
-                                                .field_count = ARRAY_COUNT(put_fields)};
-
-static const struct port_method put_method = {
-    .id = 1, .kind = PORT_UNARY, .name = "Put", .request = &put_message, .service = &toy_service};
-
-static const struct port_method *const put_methods[] = {&put_method};
+/* clang-format on */
 
 const struct port_service toy_service = {.name = "toy", .methods = put_methods, .method_count = 1};
 
@@ -59,7 +76,7 @@ const struct choice_site toy_fate_site = {.key = 0x7f00,
                                           .sentence = "what befalls a Put"};
 
 static const struct fate_menu fate_menus[] = {
-    {.method = &put_method, .site = &toy_fate_site, .fates = put_fates}};
+    {.method = &toy_put_method, .site = &toy_fate_site, .fates = put_fates}};
 
 struct toy_model {
     const struct model_env *env;
@@ -196,7 +213,7 @@ static void puts_send(struct puts *puts, struct toy_behaviour *toy, struct sink_
         effects_send(effects,
                      &(struct port_envelope){.request = put->request,
                                              .kind = PORT_CALL,
-                                             .method = &put_method,
+                                             .method = &toy_put_method,
                                              .deadline = PUT_DEADLINE,
                                              .payload = &put->message});
     }
@@ -422,7 +439,7 @@ static void send_lone(struct writer *writer, struct sink_effects *effects, uint6
     effects_send(effects,
                  &(struct port_envelope){.request = request,
                                          .kind = PORT_CALL,
-                                         .method = &put_method,
+                                         .method = &toy_put_method,
                                          .deadline = PUT_DEADLINE,
                                          .payload = &writer->lone});
 }
@@ -436,7 +453,7 @@ static void send_malformed(struct toy_behaviour *toy, struct sink_effects *effec
     static const struct toy_put put;
     struct port_envelope envelope = {.request = 1000001,
                                      .kind = PORT_CALL,
-                                     .method = &put_method,
+                                     .method = &toy_put_method,
                                      .deadline = PUT_DEADLINE,
                                      .payload = &put};
     if (misdeed_is(toy, TOY_SEND_WITHOUT_METHOD)) {
@@ -461,7 +478,7 @@ static void misbehave_on_record(struct writer *writer, uint64_t token, struct si
     } else if (misdeed_is(toy, TOY_UNKNOWN_TOKEN)) {
         effects_token(effects, SINK_EFFECT_ACCEPTED, token + 1);
     } else if (misdeed_is(toy, TOY_CANCEL_UNKNOWN)) {
-        effects_cancel(effects, 99999, &put_method);
+        effects_cancel(effects, 99999, &toy_put_method);
     } else if (misdeed_is(toy, TOY_RETURN_WITHOUT_COMMIT)) {
         effects_simple(effects, SINK_EFFECT_COMMIT_RETURNED);
     } else if (misdeed_is(toy, TOY_OVERFLOW)) {

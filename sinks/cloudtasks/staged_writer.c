@@ -80,7 +80,7 @@ static bool check_payload(const struct step *step, struct bytes payload)
         fail_text(step, SINK_REASON_SERIALIZER, "the serializer gave bytes that are no task");
         return false;
     }
-    if (port_view_has(&cloudtasks_task_message, &view, NAME_FIELD)) {
+    if (port_view_has(&view, NAME_FIELD)) {
         fail_text(step, SINK_REASON_CONFIG, "the serializer named a task; only the sink may");
         return false;
     }

@@ -2,8 +2,8 @@
  * link: sinks/generic/transactional sinks/generic/transactional_writer
  * link: sinks/generic/transactional_committer sinks/generic/idempotent sinks/generic/idempotent_writer
  * link: sinks/generic/options sinks/generic/unit_frame sinks/generic/buffered sinks/parking sinks/retry
- * link: sinks/port/table sinks/port/keyed sinks/port/port sinks/port/status sinks/base/bytes
- * link: sinks/base/digest sinks/base/list sinks/base/allocator sinks/base/units sinks/base/err
+ * link: sinks/port/table sinks/port/keyed sinks/port/port sinks/port/decode sinks/port/status
+ * link: sinks/base/bytes sinks/base/digest sinks/base/list sinks/base/allocator sinks/base/units sinks/base/err
  */
 #include "sinks/base/test.h"
 #include "sinks/generic/idempotent.h"

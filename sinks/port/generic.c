@@ -10,6 +10,22 @@
 #include "sinks/port/generic.def"
 #include "sinks/port/as_end.def"
 
+#include "sinks/port/as_check.def"
+#include "sinks/port/generic.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_build.def"
+#include "sinks/port/generic.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_size.def"
+#include "sinks/port/generic.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_clone.def"
+#include "sinks/port/generic.def"
+#include "sinks/port/as_end.def"
+
 #include "sinks/port/as_tables.def"
 #include "sinks/port/generic.def"
 #include "sinks/port/as_end.def"

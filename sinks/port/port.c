@@ -1,11 +1,12 @@
-/* Everything here goes over a message without recursion: a walk keeps one frame per nesting level and
- * yields fields in order, so that size, encoding, clone, equality and digest each see the same
- * sequence. */
+/* What is read from a message's table goes over it without recursion: a walk keeps one frame per nesting
+ * level and yields fields in order, so that size, encoding, equality and digest each see the same
+ * sequence. Decoding and cloning have code of their own (sinks/port/code.h). */
 #include "sinks/port/port.h"
 
 #include "sinks/base/check.h"
 #include "sinks/base/digest.h"
 #include "sinks/port/block.h"
+#include "sinks/port/code.h"
 #include "sinks/port/fields.h"
 
 #include <string.h>
@@ -241,322 +242,24 @@ void port_encode(const struct port_message *message, const void *value, struct b
 
 /* --- clone ------------------------------------------------------------------------------------- */
 
-static void add_texts(struct block_size *size, struct port_texts texts)
-{
-    size->structs += block_aligned(texts.count * sizeof(struct bytes));
-    for (uint32_t i = 0; i < texts.count; i++) {
-        size->bytes += texts.items[i].size;
-    }
-}
-
-static inline size_t places_size(uint32_t count)
-{
-    return block_aligned(count * sizeof(void *));
-}
-
-/* A message that was entered: its struct, and as one of a list what its place adds to the array. */
-static inline void add_message(struct block_size *size, const struct walk *walk)
-{
-    block_size_add(size, walk->field->message);
-    if (walk->field->type == PORT_LIST) {
-        size->structs += places_size(walk->item) - places_size(walk->item - 1);
-    }
-}
-
 size_t port_clone_size(const struct port_message *message, const void *value)
 {
-    struct block_size size = {0};
-    struct walk walk;
-    enum walk_kind kind = WALK_ENTER;
-    walk_init(&walk, message, value);
-    block_size_add(&size, message);
-    while (kind != WALK_END) {
-        kind = walk_next(&walk);
-        if (kind == WALK_ENTER) {
-            add_message(&size, &walk);
-        } else if (kind == WALK_FIELD && walk.field->type == PORT_TEXTS) {
-            add_texts(&size, field_texts(walk.field, walk.at.value));
-        } else if (kind == WALK_FIELD && !field_is_scalar(walk.field)) {
-            size.bytes += field_bytes(walk.field, walk.at.value).size;
-        }
-    }
-    return size.structs + size.bytes;
-}
-
-/* Bytes are digested in one go, where the block holds them side by side. What is left, sizes, numbers
- * and the structure, are the coefficients of a polynomial. */
-struct cloning {
-    struct block block;
-    bool is_digested;
-    uint64_t digest;
-};
-
-/* A message whose copy is being made. A copy begins as the struct itself, so that what is still to be
- * copied is found in it. */
-struct clone_frame {
-    const struct port_field *next;
-    const struct port_field *end;
-    uint8_t *copy;
-    const void *const *items; /* of the list at next, once its copy is begun */
-    uint32_t item;            /* of that list: those that are copied */
-};
-
-#define DIGEST_FACTOR UINT64_C(0x9e3779b97f4a7c15)
-#define DIGEST_ENTER  UINT64_C(0xa0761d6478bd642f)
-#define DIGEST_LEAVE  UINT64_C(0xe7037ed1a0b428db)
-
-static inline void digest_number(struct cloning *to, const struct port_field *field, uint64_t value)
-{
-    if (to->is_digested) {
-        to->digest =
-            (to->digest + value + field->number * UINT64_C(0x1d8e4e27c47d124f)) * DIGEST_FACTOR;
-    }
-}
-
-static inline void digest_scalar(struct cloning *to, const struct port_field *field, uint64_t value)
-{
-    if (value != 0) {
-        digest_number(to, field, value);
-    }
-}
-
-/* Copy a struct into the block, which has room. */
-static inline uint8_t *
-clone_struct(struct cloning *to, const struct port_message *message, const uint8_t *value)
-{
-    uint8_t *copy = block_struct(&to->block, message->size);
-    memcpy(copy, value, message->size);
-    return copy;
-}
-
-static SPECIALISED bool
-clone_bytes(struct cloning *to, const struct port_field *field, uint8_t *copy)
-{
-    struct bytes bytes = field_bytes(field, copy);
-    if (bytes.size > block_left(&to->block)) {
-        return false;
-    }
-    if (bytes.size > 0) {
-        digest_number(to, field, bytes.size);
-    }
-    bytes = block_copy(&to->block, bytes);
-    memcpy(copy + field->offset, &bytes, sizeof(bytes));
-    return true;
-}
-
-static SPECIALISED bool
-clone_texts(struct cloning *to, const struct port_field *field, uint8_t *copy)
-{
-    struct port_texts texts = field_texts(field, copy);
-    struct block_size size = {0};
-    add_texts(&size, texts);
-    if (size.structs + size.bytes > block_left(&to->block)) {
-        return false;
-    }
-    uint8_t *items = block_struct(&to->block, texts.count * sizeof(struct bytes));
-    for (uint32_t i = 0; i < texts.count; i++) {
-        digest_number(to, field, texts.items[i].size + 1);
-        const struct bytes text = block_copy(&to->block, texts.items[i]);
-        memcpy(items + i * sizeof(text), &text, sizeof(text));
-    }
-    texts.items = texts.count == 0 ? NULL : (const struct bytes *)(void *)items;
-    memcpy(copy + field->offset, &texts, sizeof(texts));
-    return true;
-}
-
-/* A message without anything outside of its struct needs no frame. */
-static SPECIALISED bool
-clone_flat(struct cloning *to, const struct port_field *field, uint8_t *copy)
-{
-    const struct port_message *message = field->message;
-    const uint8_t *value = field_message(field, copy);
-    if (block_aligned(message->size) > block_left(&to->block)) {
-        return false;
-    }
-    const void *pointer = clone_struct(to, message, value);
-    memcpy(copy + field->offset, &pointer, sizeof(pointer));
-    digest_number(to, field, DIGEST_ENTER);
-    for (uint16_t i = 0; to->is_digested && i < message->field_count; i++) {
-        digest_scalar(to, &message->fields[i], field_scalar(&message->fields[i], value));
-    }
-    digest_number(to, field, DIGEST_LEAVE);
-    return true;
-}
-
-/* Give the copy its own content up to the next message that needs a frame, or up to its end. False
- * when there is no room. */
-static SPECIALISED bool clone_fields(struct cloning *to, struct clone_frame *at)
-{
-    const struct port_field *field = at->next;
-    for (; field != at->end; field++) {
-        switch ((enum port_type)field->type) {
-        case PORT_BOOL:
-        case PORT_U32:
-        case PORT_ENUM:
-        case PORT_U64:
-        case PORT_I64:
-            if (to->is_digested) {
-                digest_scalar(to, field, field_scalar(field, at->copy));
-            }
-            break;
-        case PORT_BYTES:
-        case PORT_TEXT:
-            if (!clone_bytes(to, field, at->copy)) {
-                return false;
-            }
-            break;
-        case PORT_TEXTS:
-            if (!clone_texts(to, field, at->copy)) {
-                return false;
-            }
-            break;
-        case PORT_MESSAGE:
-            if (field_message(field, at->copy) == NULL) {
-                break;
-            }
-            if (!field->message->is_flat) {
-                at->next = field;
-                return true;
-            }
-            if (!clone_flat(to, field, at->copy)) {
-                return false;
-            }
-            break;
-        case PORT_LIST:
-            if (field_list(field, at->copy).count > 0) {
-                at->next = field;
-                return true;
-            }
-            break;
-        case PORT_TYPE_NONE:
-            UNREACHABLE();
-        }
-    }
-    at->next = field;
-    return true;
-}
-
-/* Take the next message of the list at hand, past the list with its last one; *place is where its copy
- * is to hang. The first one takes the list's array. NULL when there is no room. */
-static const void *next_item(struct cloning *to, struct clone_frame *at, uint8_t **place)
-{
-    const struct port_field *field = at->next;
-    struct port_list list = field_list(field, at->copy);
-    if (at->item == 0) {
-        if (places_size(list.count) > block_left(&to->block)) {
-            return NULL;
-        }
-        at->items = list.items;
-        list.items =
-            (const void *const *)(void *)block_struct(&to->block, list.count * sizeof(void *));
-        memcpy(at->copy + field->offset, &list, sizeof(list));
-    }
-    const void *message = at->items[at->item];
-    CHECK(message != NULL);
-    *place = block_writable(&to->block, list.items) + at->item * sizeof(void *);
-    at->item++;
-    if (at->item == list.count) {
-        at->item = 0;
-        at->next++;
-    }
-    return message;
-}
-
-/* The copy of the message that comes next, hung into that of its parent; NULL when there is no room. */
-static SPECIALISED uint8_t *clone_next(struct cloning *to, struct clone_frame *at)
-{
-    const struct port_field *field = at->next;
-    uint8_t *place = at->copy + field->offset;
-    const void *value = NULL;
-    if (field->type == PORT_MESSAGE) {
-        value = field_message(field, at->copy);
-        at->next++;
-    } else {
-        value = next_item(to, at, &place);
-    }
-    if (value == NULL || block_aligned(field->message->size) > block_left(&to->block)) {
-        return NULL;
-    }
-    uint8_t *copy = clone_struct(to, field->message, value);
-    const void *pointer = copy;
-    memcpy(place, &pointer, sizeof(pointer));
-    digest_number(to, field, DIGEST_ENTER);
-    return copy;
-}
-
-static inline struct clone_frame clone_frame_of(const struct port_message *message, uint8_t *copy)
-{
-    return (struct clone_frame){
-        .next = message->fields, .end = message->fields + message->field_count, .copy = copy};
-}
-
-/* Make the copy; returns how much of the block it took, 0 when there was no room. */
-static SPECIALISED size_t clone_all(struct cloning *to,
-                                    const struct port_message *message,
-                                    const void *value,
-                                    size_t size)
-{
-    struct clone_frame frames[PORT_FRAMES_MAX];
-    struct clone_frame *at = frames; /* of the innermost message */
-    if (block_aligned(message->size) > size) {
-        return 0;
-    }
-    *at = clone_frame_of(message, clone_struct(to, message, value));
-    for (;;) {
-        if (!clone_fields(to, at)) {
-            return 0;
-        }
-        if (at->next != at->end) {
-            const struct port_message *inner = at->next->message;
-            uint8_t *copy = clone_next(to, at);
-            if (copy == NULL) {
-                return 0;
-            }
-            CHECK(at < &frames[PORT_NESTING_MAX]);
-            at++;
-            *at = clone_frame_of(inner, copy);
-        } else if (at != frames) {
-            to->digest = (to->digest + DIGEST_LEAVE) * DIGEST_FACTOR;
-            at--;
-        } else {
-            return to->block.structs_end + size - to->block.bytes_start;
-        }
-    }
-}
-
-static size_t
-clone_only(const struct port_message *message, const void *value, void *memory, size_t memory_size)
-{
-    struct cloning to = {.block = block_of(memory, memory_size), .is_digested = false};
-    return clone_all(&to, message, value, memory_size);
-}
-
-size_t port_clone_try(const struct port_message *message,
-                      const void *value,
-                      void *memory,
-                      size_t memory_size,
-                      uint64_t *digest_or_null)
-{
-    if (digest_or_null == NULL) {
-        return clone_only(message, value, memory, memory_size);
-    }
-    struct cloning to = {.block = block_of(memory, memory_size), .is_digested = true};
-    const size_t used = clone_all(&to, message, value, memory_size);
-    if (used > 0) {
-        const struct bytes bytes = {to.block.memory + to.block.bytes_start,
-                                    memory_size - to.block.bytes_start};
-        *digest_or_null = digest_fold(to.digest, bytes.size == 0 ? 0 : digest_bytes(bytes));
-    }
-    return used;
+    return message->code->size(value);
 }
 
 void *port_clone_into(const struct port_message *message,
                       const void *value,
                       void *memory,
-                      size_t memory_size)
+                      size_t memory_size,
+                      uint64_t *digest_or_null)
 {
-    const size_t used = clone_only(message, value, memory, memory_size);
-    CHECK(used > 0);
+    struct cloning to = {.block = block_of(memory, memory_size)};
+    message->code->clone(&to, value, block_struct(&to.block, message->size));
+    if (digest_or_null != NULL) {
+        const struct bytes bytes = {to.block.memory + to.block.bytes_start,
+                                    memory_size - to.block.bytes_start};
+        *digest_or_null = digest_fold(to.digest, bytes.size == 0 ? 0 : digest_bytes(bytes));
+    }
     return memory;
 }
 

@@ -1,11 +1,12 @@
 /* The port: how requests and answers look at the edge of a sink (DESIGN section 10).
  *
  * A message is a C struct with a const field table (struct port_message) that carries the protobuf
- * field numbers of the real API. The table gives clone, digest, equality, canonical bytes and
- * decoding. A service's messages and methods are generated from one .def per service.
+ * field numbers of the real API. A service's messages and methods are generated from one .def per
+ * service: the struct, the table, from which digest, equality and canonical bytes are read, and, for what
+ * is done at every request, code that goes straight through the fields: decoding and cloning.
  *
- * An envelope is a request on its way, an answer is what came back. Nothing here holds a function
- * pointer: a simulated world and a real client both move envelopes from an outbox to a service.
+ * An envelope is a request on its way, an answer is what came back. Neither holds a function pointer: a
+ * simulated world and a real client both move envelopes from an outbox to a service.
  */
 #ifndef SINKS_PORT_PORT_H
 #define SINKS_PORT_PORT_H
@@ -46,6 +47,7 @@ struct port_texts {
 };
 
 struct port_message;
+struct port_message_code;
 
 struct port_field {
     uint32_t number; /* protobuf field number of the real API */
@@ -60,7 +62,8 @@ struct port_message {
     size_t size;                     /* of the C struct */
     const struct port_field *fields; /* ascending by number */
     uint16_t field_count;
-    bool is_flat; /* scalars only: its struct is all there is; false is always right, but slower */
+    const struct port_message_code
+        *code; /* private to sinks/port; generated from the same fields */
 };
 
 /* Protobuf presence: scalars and bytes at their zero value are absent, as in proto3. */
@@ -72,8 +75,8 @@ void port_encode(const struct port_message *message, const void *value, struct b
 size_t port_encoded_size(const struct port_message *message, const void *value);
 
 /* Decode hostile bytes into one block taken from the allocator: the struct first, all that it points
- * to behind it. Unknown fields are ERR_INVALID, as are wrong wire types, malformed UTF-8 in texts,
- * duplicate scalar fields and nesting deeper than 8. *block_size is what to give back.
+ * to behind it. Unknown fields are ERR_INVALID, as are wrong wire types, malformed UTF-8 in texts, and
+ * fields that come again though they are no lists. *block_size is what to give back.
  * ERR_OK, ERR_INVALID, ERR_TRUNCATED, ERR_LIMIT. */
 MUST_USE enum err port_decode(const struct port_message *message,
                               struct bytes source,
@@ -85,7 +88,7 @@ MUST_USE enum err port_decode(const struct port_message *message,
  * their top level. */
 struct port_view {
     size_t block_size;
-    uint64_t fields; /* private: bit per field of the table */
+    uint64_t fields; /* private: bit per number */
 };
 
 /* Decode like port_decode, but let bytes and texts point into source, which must then outlive the
@@ -101,22 +104,13 @@ void *port_view_into(const struct port_message *message,
                      void *block,
                      size_t block_size);
 
-/* Whether the bytes carry the field with this number at their top level. */
-bool port_view_has(const struct port_message *message,
-                   const struct port_view *view,
-                   uint32_t number);
+/* Whether the bytes carry the field with this number, which is no list, at their top level. */
+bool port_view_has(const struct port_view *view, uint32_t number);
 
-/* Deep copy into one block. Measure first; the block must be aligned for any type. */
+/* Deep copy into one block, and digest on the way. Measure first; the block must be aligned for any
+ * type. Equal messages have equal digests, which are not those of port_digest. */
 size_t port_clone_size(const struct port_message *message, const void *value);
 void *port_clone_into(const struct port_message *message,
-                      const void *value,
-                      void *memory,
-                      size_t memory_size);
-
-/* Clone and digest in one walk, without measuring first: returns how much of the memory was needed,
- * or 0 when it is too small; what lies there is then anything. Equal messages have equal digests,
- * which are not those of port_digest. */
-size_t port_clone_try(const struct port_message *message,
                       const void *value,
                       void *memory,
                       size_t memory_size,
