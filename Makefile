@@ -33,13 +33,15 @@ BINARY ?= build/sinkproof
 WERROR ?= 1
 V ?= 0
 # Unit test to run alone (unit-one), seeds per scenario (determinism; foreign), seconds per fuzz
-# target beyond its corpus (fuzz, fuzz-smoke), seconds after which a unit test counts as hung.
+# target beyond its corpus (fuzz, fuzz-smoke), seconds after which a unit test counts as hung, and
+# the same under valgrind.
 T ?=
 N ?= 2000
 N_FOREIGN ?= 200
 TIME ?= 0
 M ?= build/mutants.json
 TEST_SECONDS ?= 300
+MEMCHECK_SECONDS ?= 3000
 
 # Sanitizers stop at the first finding; the defaults above that are too mild are raised here.
 export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1
@@ -358,9 +360,19 @@ coverage: build/coverage/sinkproof $(COVERAGE_TESTS) ## lines of sinks, sim, mod
 CROSS_OBJECTS := $(foreach v,$(CROSS_VARIANTS),$(call objects,$v,$(SYMBOL_MODULES)))
 cross: $(CROSS_OBJECTS) ## compile sinks, sim, models for aarch64, i686 and s390x (big-endian)
 
-memcheck: build/debug/sinkproof $(TESTS:%=build/debug/%) ## unit tests under valgrind
-	@set -e; for test in $(TESTS:%=build/debug/%); do \
-	    SINKPROOF=$< valgrind -q --error-exitcode=9 --leak-check=full $$test; done
+# One log per test, and a mark for the one that passed: what was killed goes on where it was. A finding
+# hides no other; it is shown when its test ends.
+MEMCHECKS := $(TESTS:%=build/memcheck/%.ok)
+$(MEMCHECKS): build/memcheck/%.ok: build/debug/% $$(call test_binary,debug/$$*) | $$(@D)/.
+	$(say) MEMCHK $*
+	$(quiet)SINKPROOF=build/debug/sinkproof timeout $(MEMCHECK_SECONDS) \
+	    valgrind -q --error-exitcode=9 --leak-check=full $< >$(@:.ok=.log) 2>&1 || \
+	    { status=$$?; cat $(@:.ok=.log); echo "memcheck: $*: exit status $$status"; exit 1; }
+	$(quiet)touch $@
+
+memcheck: ## unit tests under valgrind
+	+$(quiet)$(MAKE) --no-print-directory -k $(MEMCHECKS)
+	@echo "memcheck: $(words $(TESTS)) unit tests without a finding"
 
 # Every state of the reference workload: in a second it is part of the unit tests.
 .PHONY: x1 x1-l explore
@@ -399,8 +411,8 @@ test: ## install what is missing, build, and run the fast part of the gates
 check: ## install what is missing and run all gates
 	+@MAKE="$(MAKE)" tools/gates setup:full release $(CHECK_STEPS)
 
-check-full: ## the same with long budgets (20,000 seeds per claim), cross builds and valgrind
-	+@MAKE="$(MAKE)" tools/gates N=20000 TIME=120 setup:full release $(FULL_STEPS)
+check-full: ## the same with 20,000 seeds per claim, fuzzing, cross builds, valgrind: an hour on two cores
+	+@MAKE="$(MAKE)" tools/gates TIME=60 setup:full release $(FULL_STEPS)
 
 # A sink's headers include tables (.def); claims and scenarios are found beside the binary.
 # What a user's own sink is built from is all of sinks/ but what is for its tests.
