@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tape_bench *bench = tape_bench();
     tape_bench_run(bench, (struct bytes){data, size});
     note_behaviour(bench->runner.world);
-    if (bench->result.finding_count > 0) {
+    if (tape_bench_finding(bench) != NULL) {
         tape_bench_report(bench);
         abort();
     }

@@ -25,6 +25,18 @@ static const char *environment(const char *name, const char *fallback)
     return value == NULL || value[0] == '\0' ? fallback : value;
 }
 
+/* Bit per oracle that counts. */
+static uint64_t wanted_oracles(void)
+{
+    const char *name = environment("ORACLE", "any");
+    uint8_t oracle = 0;
+    if (strcmp(name, "any") != 0 && summary_oracle_parse(name, &oracle) != ERR_OK) {
+        (void)fprintf(stderr, "%s: ORACLE must be one of: build/sinkproof list oracles\n", name);
+        exit(1);
+    }
+    return summary_stop_oracles(name);
+}
+
 static struct tape_bench *create(void)
 {
     const char *name = environment("SCENARIO", SCENARIO_DEFAULT);
@@ -45,6 +57,7 @@ static struct tape_bench *create(void)
     void *memory = aligned_alloc(16, size);
     CHECK(memory != NULL);
     runner_init(&bench->runner, memory, size);
+    bench->oracles = wanted_oracles();
     bench->tape = (struct tape){.entries = bench->entries, .capacity = TAPE_BENCH_ENTRIES};
     return bench;
 }
@@ -76,6 +89,17 @@ void tape_bench_want(struct tape_bench *bench, struct bytes input)
     if (!bench->has_run || bench->ran != digest_bytes(input)) {
         tape_bench_run(bench, input);
     }
+}
+
+const struct result_finding *tape_bench_finding(const struct tape_bench *bench)
+{
+    for (uint32_t i = 0; i < bench->result.finding_count; i++) {
+        const struct result_finding *found = &bench->result.findings[i];
+        if ((bench->oracles >> found->oracle & 1) != 0) {
+            return found;
+        }
+    }
+    return NULL;
 }
 
 /* --- the report -------------------------------------------------------------------------------- */
@@ -116,7 +140,7 @@ static const char *keep(struct telling *telling, const char *text)
 static void shrink(struct telling *telling)
 {
     struct tape_bench *bench = telling->bench;
-    const struct result_finding *first = &bench->result.findings[0];
+    const struct result_finding *first = tape_bench_finding(bench);
     const struct shrinking_limits limits = {.attempts = FAILURE_ATTEMPTS};
     const struct choice *choice = bench->runner.world->choice;
     telling->culprit = (struct culprit){
@@ -171,7 +195,7 @@ void tape_bench_report(struct tape_bench *bench)
         .reproducer = reproducer_create_alone(bench->scenario),
     };
     CHECK(telling.reproducer != NULL);
-    CHECK(bench->result.finding_count > 0);
+    CHECK(tape_bench_finding(bench) != NULL);
     shrink(&telling);
     fill_violation(&telling);
     telling.run = (struct report_run){
