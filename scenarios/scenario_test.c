@@ -683,6 +683,9 @@ static uint32_t load_folder(const char *folder)
             struct scenario *scenario = load_valid(path);
             assert_true(scenario->title[0] != '\0');
             assert_true(scenario->config.oracle_count > 0);
+            if (scenario->must_count == 0 && scenario->expectation != EXPECT_REFUSED) {
+                fail_msg("%s says not which marks it must reach", path);
+            }
             scenario_destroy(scenario);
             count++;
         }
@@ -691,8 +694,9 @@ static uint32_t load_folder(const char *folder)
     return count;
 }
 
-/* Goal: everything that is shipped can be read. */
-static void every_shipped_scenario_loads(void **state)
+/* Goal: everything that is shipped can be read, and says what it is there to reach; a job that is refused
+ * reaches nothing. */
+static void every_shipped_scenario_loads_and_says_what_it_must_reach(void **state)
 {
     (void)state;
     static const char *const folders[] = {"scenarios/bigquery",
@@ -783,6 +787,6 @@ TEST_MAIN(scenario,
           TEST(options_win_over_the_file),
           TEST(the_profile_moves_the_latest_release),
           TEST(marks_that_must_be_reached_are_read),
-          TEST(every_shipped_scenario_loads),
+          TEST(every_shipped_scenario_loads_and_says_what_it_must_reach),
           TEST(scenario_is_found_by_path_and_by_name),
           TEST(documentation_has_every_field))
