@@ -370,6 +370,26 @@ static void marks_that_no_scenario_reaches_are_status_1(void **state)
     assert_status(shell, "marks no-such-scenario", 2);
 }
 
+/* Goal: a scenario that does not reach what it must fails the command. Method: the calm run reaches an
+ * effect and no pause; a sweep of fewer seeds than the scenario has is not asked. */
+static void a_scenario_that_misses_a_mark_that_it_must_reach_is_told(void **state)
+{
+    struct shell *shell = *state;
+    static const char missed[] = ": must reach link.paused, and none of 20 runs does\n";
+    write_content(shell,
+                  "calm.json",
+                  "{\"schema\": 1, \"title\": \"calm\", \"seeds\": 20,"
+                  " \"sink\": {\"type\": \"cloudtasks-at-least-once\", \"options\":"
+                  " {\"queue\": \"projects/p/locations/l/queues/q\"}},"
+                  " \"faults\": {\"kinds\": [\"order\"]}, \"workload\": {\"records\": 3},"
+                  " \"must_reach\": [\"judge.effect\", \"link.paused\"]}");
+    assert_status(shell, "marks @calm.json --seeds 1-20", 1);
+    assert_non_null(strstr(shell->output, missed));
+    assert_null(strstr(shell->output, "must reach judge.effect"));
+    assert_status(shell, "marks @calm.json --seeds 1-19", 1);
+    assert_null(strstr(shell->output, "must reach"));
+}
+
 /* Goal: a rare mark leaves a tape that shows it. Method: a list of marks and tapes is kept; a sweep of
  * the seed of the first tape reaches the mark, and its tape gives a run. */
 static void rare_marks_leave_a_tape(void **state)
@@ -450,6 +470,7 @@ TEST_MAIN(cli,
           RUN_TEST(what_breaks_nothing_cannot_be_shrunk),
           RUN_TEST(kept_failures_can_be_replayed),
           RUN_TEST(marks_that_no_scenario_reaches_are_status_1),
+          RUN_TEST(a_scenario_that_misses_a_mark_that_it_must_reach_is_told),
           RUN_TEST(rare_marks_leave_a_tape),
           RUN_TEST(a_claim_is_certified),
           RUN_TEST(a_claim_counts_the_mutants_that_were_killed_on_it),

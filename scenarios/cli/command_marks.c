@@ -1,5 +1,5 @@
-/* marks: sweep scenarios, all by default, and tell which behaviour marks none of them reaches. What is
- * broken on the way is not told: other commands do. */
+/* marks: sweep scenarios, all by default, and tell which behaviour marks none of them reaches, and which
+ * that a scenario must reach it does not. What is broken on the way is not told: other commands do. */
 #include "reports/text.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/output.h"
@@ -23,7 +23,7 @@ struct survey {
     uint64_t runs;
     uint64_t marks[MARKS_COUNT];
     uint64_t phases[SINK_MAX][PHASES_OF_ONE];
-    bool is_wrong; /* the catalogue */
+    bool is_wrong; /* the catalogue, or what a scenario must reach */
     struct report_survey report;
 };
 
@@ -46,6 +46,24 @@ static void add_phases(struct survey *survey, const struct run_config *config)
         const size_t sink = sink_index(sinks[i]);
         for (uint32_t phase = 0; sink < catalogue_sink_count && phase < PHASES_OF_ONE; phase++) {
             survey->phases[sink][phase] += runs[MARKS_PHASES_AT + i * 64 + phase];
+        }
+    }
+}
+
+/* What a scenario is there for is asked of a sweep of all its seeds. */
+static void check_must(struct survey *survey, const struct scenario *scenario)
+{
+    const struct summary *summary = &survey->sweep->summary;
+    const uint32_t count = summary->runs < scenario->default_seeds ? 0 : scenario->must_count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (summary->behaviour.runs[scenario->must_reach[i]] == 0) {
+            char name[MARKS_NAME_SIZE];
+            marks_name(&scenario->config, scenario->must_reach[i], name);
+            complain("%s: must reach %s, and none of %" PRIu64 " runs does",
+                     scenario->name,
+                     name,
+                     summary->runs);
+            survey->is_wrong = true;
         }
     }
 }
@@ -85,6 +103,7 @@ static enum status visit(struct survey *survey, const char *name)
         survey->marks[place] += survey->sweep->summary.behaviour.runs[place];
     }
     add_phases(survey, &scenario->config);
+    check_must(survey, scenario);
     scenario_destroy(scenario);
     return STATUS_OK;
 }

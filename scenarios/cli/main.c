@@ -111,7 +111,9 @@ static const struct command commands[] = {
      command_matrix},
     {"marks",
      "[SCENARIO...]",
-     "sweep scenarios, all by default, and tell which behaviour marks none of them reaches",
+     "sweep scenarios, all by default, and tell which behaviour marks none of them reaches, or not "
+     "the "
+     "one that must",
      0,
      ANY_NUMBER,
      OPTION_BIT(SEEDS) | OPTION_BIT(JOBS) | OPTION_BIT(JSON) | OPTION_BIT(HANG_AFTER) |
