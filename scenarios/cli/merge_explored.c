@@ -127,6 +127,7 @@ static void add_marks(struct json_input *input, json_t *list, struct group *grou
         json_t *item = json_array_get(list, i);
         group->marks[i].name = json_input_text(input, item, "name");
         group->marks[i].count += json_input_number(input, item, "count");
+        group->marks[i].wanted = json_input_number(input, item, "wanted");
     }
 }
 
