@@ -385,6 +385,12 @@ static bool is_too_long(const struct explored *explored, uint64_t events_max)
            things > events_max / (summary->events / summary->runs + 1);
 }
 
+/* The last thing of a level, as the calm run is, leaves none behind it that a stop would leave out. */
+static bool has_stopped(const struct explored *explored, const struct explore_options *options)
+{
+    return summary_breaks(&explored->counts.summary, options->stop_oracles);
+}
+
 enum err explore_run(struct explored *explored, const struct explore_options *options)
 {
     struct frontier *frontier = &explored->frontier;
@@ -395,7 +401,7 @@ enum err explore_run(struct explored *explored, const struct explore_options *op
         .elapsed_before_ms = explored->elapsed_ms,
     };
     enum err error = ERR_OK;
-    bool goes_on = !explored->is_complete;
+    bool goes_on = !explored->is_complete && !has_stopped(explored, options);
     while (goes_on && error == ERR_OK) {
         const uint64_t due = explored->counts.crash_points_seen;
         error = make_level(&exploration);
@@ -404,7 +410,8 @@ enum err explore_run(struct explored *explored, const struct explore_options *op
         explored->crash_points_due = is_done ? due : explored->crash_points_due;
         goes_on = is_done && frontier_advance(frontier);
         explored->is_complete = is_done && !goes_on;
-        goes_on = goes_on && !is_too_long(explored, options->events_max);
+        goes_on = goes_on && !has_stopped(explored, options) &&
+                  !is_too_long(explored, options->events_max);
     }
     update_elapsed(&exploration);
     if (error == ERR_OK && !keep(&exploration, true)) {

@@ -179,6 +179,21 @@ static void a_violation_is_told_with_its_fewest_choices_and_replays(void **state
     workshop_must(workshop, "sh kept/*.command | grep -q 'broken: effectively-once'", 0);
 }
 
+/* Goal: a search that is to stop at a violation makes no run behind it, and none when it is asked again.
+ * Method: the calm run, the only one without deviations, breaks a scenario. */
+static void a_calm_run_that_breaks_is_the_last_one_of_a_search_that_stops(void **state)
+{
+    struct workshop *workshop = *state;
+    for (uint32_t i = 0; i < 2; i++) {
+        workshop_must(workshop,
+                      "\"$SINKPROOF\" explore cloudtasks/exactly-once-st-1-small --stop-at any"
+                      " --resume kept >said",
+                      0);
+        workshop_must(workshop, "grep -q '^  a part of .*: 1 runs, ' said", 0);
+        workshop_must(workshop, "grep -q 'the calm run, 0 choices (0 as found):' said", 0);
+    }
+}
+
 /* Goal: a sink that crashes costs the run in which it does, and no other. Method: one that dies where its
  * timer fires, with one worker and with four. */
 static void a_run_that_crashes_the_sink_is_a_violation_among_the_others(void **state)
@@ -272,6 +287,7 @@ TEST_MAIN(explore,
           WORKSHOP_TEST(a_limit_of_runs_is_a_pause),
           WORKSHOP_TEST(a_frontier_that_is_not_whole_is_refused_in_one_line),
           WORKSHOP_TEST(a_violation_is_told_with_its_fewest_choices_and_replays),
+          WORKSHOP_TEST(a_calm_run_that_breaks_is_the_last_one_of_a_search_that_stops),
           WORKSHOP_TEST(a_run_that_crashes_the_sink_is_a_violation_among_the_others),
           WORKSHOP_TEST(crashes_are_tried_at_every_point_and_twice),
           WORKSHOP_TEST(the_states_of_a_system_are_counted_however_the_work_is_cut),
