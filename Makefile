@@ -299,8 +299,11 @@ regress: build/sinkproof ## every kept tape of scenarios/regress still shows wha
 marks: build/sinkproof ## every behaviour mark is reached by some scenario at the quick budget
 	build/sinkproof marks
 
-searches: build/sinkproof ## how many runs each search needs until it kills each planted bug
+# Hours. It goes on where it was stopped; what is measured is written to docs/searches.md.
+searches: build/sinkproof build/tape/$(TAPE_FUZZER) ## which search finds each planted bug, in how many runs
 	tools/searches
+	tools/fuzz-ablation $(M) >build/searches/ablation || { cat build/searches/ablation; exit 1; }
+	tools/searches-page build/searches/table build/searches/ablation docs/searches.md
 
 mutants: build/sinkproof ## every planted bug is caught by the oracle that must catch it
 	build/sinkproof mutants
