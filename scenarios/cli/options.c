@@ -39,9 +39,9 @@ const char *policy_name(uint8_t kind)
 
 enum err policy_parse(const char *name, uint8_t *kind)
 {
-    for (uint8_t i = 0; i < ARRAY_COUNT(policy_names); i++) {
+    for (uint32_t i = 0; i < ARRAY_COUNT(policy_names); i++) {
         if (strcmp(policy_names[i], name) == 0) {
-            *kind = i;
+            *kind = (uint8_t)i;
             return ERR_OK;
         }
     }

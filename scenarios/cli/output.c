@@ -72,8 +72,8 @@ enum status output_added(const char *option,
 /* NO_COLOR: any value but the empty one (no-color.org). */
 enum report_style output_style(void)
 {
-    const char *refused = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
+    const char *refused = getenv("NO_COLOR"); /* NOLINT(concurrency-mt-unsafe): one thread */
+    const char *terminal = getenv("TERM");    /* NOLINT(concurrency-mt-unsafe): one thread */
     const bool can = terminal != NULL && terminal[0] != '\0' && strcmp(terminal, "dumb") != 0;
     const bool may = refused == NULL || refused[0] == '\0';
     return can && may && isatty(STDOUT_FILENO) == 1 ? REPORT_COLOUR : REPORT_PLAIN;
