@@ -75,6 +75,7 @@ static nanos next_due(const struct job *job, uint32_t index, nanos steady)
          split += job->config->sources) {
         before += job->positions[split];
     }
+    CHECK(job->config->record_burst > 0);
     const nanos arrived_at =
         nanos_mul(job->config->record_interval, before / job->config->record_burst);
     const nanos now = world_now(job->world);
