@@ -3,6 +3,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/files.h"
 #include "scenarios/cli/json_input.h"
+#include "scenarios/cli/kill_plots.h"
 #include "scenarios/cli/mutant_trial.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/progress.h"
@@ -180,7 +181,12 @@ static enum status hunt_all(struct hunt *hunt)
         return STATUS_INTERNAL;
     }
     report_text_mutants(stdout, hunt->records, hunt->taken);
-    return status_worse(hunt->status, output_mutants(options->json, hunt->records, hunt->taken));
+    enum status status = output_mutants(options->json, hunt->records, hunt->taken);
+    if (options->plots != NULL) {
+        const enum status drawn = kill_plots_of_records(hunt->session, hunt->records, hunt->taken);
+        status = status_worse(status, drawn);
+    }
+    return status_worse(hunt->status, status);
 }
 
 static bool is_asked_for(const struct options *options, const struct mutant *mutant)
@@ -317,11 +323,14 @@ enum status command_mutants(const struct options *options)
     struct session session;
     struct hunt hunt = {.session = &session, .trial = {.options = options}};
     enum status status = session_open(&session, options);
-    if (status == STATUS_OK) {
+    if (options->searches != NULL && options->plots == NULL) {
+        complain("mutants: --searches: wanted beside it: --plots DIR");
+        status = STATUS_USAGE;
+    } else if (status == STATUS_OK && options->searches != NULL) {
+        status = kill_plots_of_table(&session, options->searches);
+    } else if (status == STATUS_OK) {
         status = prepare(&hunt);
-    }
-    if (status == STATUS_OK) {
-        status = hunt_all(&hunt);
+        status = status == STATUS_OK ? hunt_all(&hunt) : status;
     }
     session_close(&session);
     return status;

@@ -2,6 +2,7 @@
 #include "reports/text.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/entry.h"
+#include "scenarios/cli/recovery_plots.h"
 #include "scenarios/cli/reproducer.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/steady.h"
@@ -378,6 +379,27 @@ static enum status load(struct replay *replay)
                                : status;
 }
 
+/* Of the run as it was replayed, but for --until. */
+static enum status draw(const struct replay *replay)
+{
+    struct plotting plotting;
+    struct session *session = replay->session;
+    struct run_request request = request_of(replay, FILL_SECOND);
+    enum status status = plotting_open(&plotting, session);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    request.until_event = 0;
+    status = recovery_plots_draw(
+        &plotting,
+        replay->scenario,
+        &request,
+        replay->has_tape ? "a tape"
+                         : text_format(&session->texts, "seed %" PRIu64, session->options->seed));
+    plotting_close(&plotting);
+    return status;
+}
+
 enum status command_replay(const struct options *options)
 {
     struct session session;
@@ -397,6 +419,10 @@ enum status command_replay(const struct options *options)
         } else {
             status = option_is_given(options, OPTION_BIT(BREAK)) ? replay_for_debugger(&replay)
                                                                  : replay_twice(&replay);
+            if (options->plots != NULL) {
+                const enum status drawn = draw(&replay);
+                status = status_worse(status, drawn);
+            }
             reproducer_destroy(replay.reproducer);
         }
     }

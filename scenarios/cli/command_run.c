@@ -6,6 +6,7 @@
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/policy.h"
+#include "scenarios/cli/run_plots.h"
 #include "scenarios/cli/run_reports.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/cli/steady.h"
@@ -212,11 +213,25 @@ static enum status load_all(struct session *session, struct scenario **scenarios
 }
 
 static enum status
+draw(struct session *session, const struct run_plots_subject *subjects, size_t count)
+{
+    struct plotting plotting;
+    const enum status status = plotting_open(&plotting, session);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    run_plots_draw(&plotting, subjects, count);
+    plotting_close(&plotting);
+    return plotting.status;
+}
+
+static enum status
 run_all(struct session *session, struct scenario **scenarios, struct baseline *baseline_or_null)
 {
     const struct options *options = session->options;
     const size_t count = options->argument_count;
     struct report_run *runs = text_memory(&session->texts, count, sizeof *runs);
+    struct run_plots_subject *subjects = text_memory(&session->texts, count, sizeof *subjects);
     enum status status = STATUS_OK;
     size_t done = 0;
     for (size_t i = 0; i < count; i++) {
@@ -239,7 +254,15 @@ run_all(struct session *session, struct scenario **scenarios, struct baseline *b
         };
         const enum status one = run_one(job);
         status = status_worse(status, one);
-        done += job->run->scenario != NULL ? 1 : 0;
+        if (job->run->scenario != NULL) {
+            subjects[done] = (struct run_plots_subject){
+                .word = job->word,
+                .scenario = job->scenario,
+                .run = job->run,
+                .seeds = job->sweep_options.seeds,
+            };
+            done++;
+        }
     }
     const struct report_baseline *compared =
         baseline_or_null == NULL ? NULL : baseline_record(baseline_or_null);
@@ -247,7 +270,12 @@ run_all(struct session *session, struct scenario **scenarios, struct baseline *b
         report_text_baseline(stdout, compared);
     }
     const enum status written = run_reports_write(session, runs, done, compared);
-    return status_worse(status, written);
+    status = status_worse(status, written);
+    if (options->plots != NULL && done > 0) {
+        const enum status drawn = draw(session, subjects, done);
+        status = status_worse(status, drawn);
+    }
+    return status;
 }
 
 enum status command_run(const struct options *options)

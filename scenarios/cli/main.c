@@ -19,7 +19,7 @@
 #define RUN_OPTIONS                                                                                \
     (SWEEP_OPTIONS | SELECTION_OPTIONS | OPTION_BIT(FOR) | OPTION_BIT(SEED_FROM) |                 \
      OPTION_BIT(STOP_AT) | OPTION_BIT(POLICY) | OPTION_BIT(DEPTH) | OPTION_BIT(JUNIT) |            \
-     OPTION_BIT(SARIF) | OPTION_BIT(SUMMARY) | OPTION_BIT(BASELINE))
+     OPTION_BIT(SARIF) | OPTION_BIT(SUMMARY) | OPTION_BIT(BASELINE) | OPTION_BIT(PLOTS))
 #define SOURCE_OF_RUN                                                                              \
     (OPTION_BIT(SEED) | OPTION_BIT(TAPE) | OPTION_BIT(FUZZ) | OPTION_BIT(HANG_AFTER) |             \
      OPTION_BIT(POLICY) | OPTION_BIT(DEPTH))
@@ -28,7 +28,7 @@
      OPTION_BIT(SINK) | OPTION_BIT(WITHOUT_ORACLE) | OPTION_BIT(HANG_AFTER))
 #define REPLAY_OPTIONS                                                                             \
     (SELECTION_OPTIONS | SOURCE_OF_RUN | OPTION_BIT(STRICT) | OPTION_BIT(TRACE) |                  \
-     OPTION_BIT(ONLY) | OPTION_BIT(UNTIL) | OPTION_BIT(BREAK))
+     OPTION_BIT(ONLY) | OPTION_BIT(UNTIL) | OPTION_BIT(BREAK) | OPTION_BIT(PLOTS))
 #define DIGESTS_OPTIONS                                                                            \
     (SELECTION_OPTIONS | OPTION_BIT(SEEDS) | OPTION_BIT(TAPE) | OPTION_BIT(HANG_AFTER) |           \
      OPTION_BIT(UNTIL) | OPTION_BIT(TRACE))
@@ -50,7 +50,7 @@
 #define MUTANTS_OPTIONS                                                                            \
     (OPTION_BIT(JSON) | OPTION_BIT(JOBS) | OPTION_BIT(SHARD) | OPTION_BIT(OUT) |                   \
      OPTION_BIT(SAMPLE) | OPTION_BIT(WITHOUT_ORACLE) | OPTION_BIT(SOURCE) |                        \
-     OPTION_BIT(HANG_AFTER))
+     OPTION_BIT(HANG_AFTER) | OPTION_BIT(PLOTS) | OPTION_BIT(SEARCHES))
 
 static const struct command commands[] = {
     {"list",

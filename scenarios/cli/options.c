@@ -88,6 +88,8 @@ static const char *allowed_values(enum option_id id)
     case OPTION_SARIF:
     case OPTION_SUMMARY:
     case OPTION_BASELINE:
+    case OPTION_PLOTS:
+    case OPTION_SEARCHES:
     case OPTION_WITHOUT_ORACLE:
     case OPTION_STOP_AT:
     case OPTION_TAPE:
@@ -165,6 +167,10 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return take_text(value, &options->summary);
     case OPTION_BASELINE:
         return take_text(value, &options->baseline);
+    case OPTION_PLOTS:
+        return take_text(value, &options->plots);
+    case OPTION_SEARCHES:
+        return take_text(value, &options->searches);
     case OPTION_HANG_AFTER:
         return duration_parse(value, &options->hang_after) == ERR_OK;
     case OPTION_WITHOUT_ORACLE:

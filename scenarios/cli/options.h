@@ -39,6 +39,8 @@ struct options {
     const char *sarif;
     const char *summary;
     const char *baseline;
+    const char *plots;
+    const char *searches;
     nanos hang_after; /* default 20 s */
     const char *without_oracle;
     const char *stop_at;
