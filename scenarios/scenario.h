@@ -44,6 +44,8 @@ struct scenario_policy {
     uint32_t steps; /* that its change points are spread over */
 };
 
+struct wiring_windows;
+
 struct scenario {
     char name[128];
     char title[160];
@@ -52,6 +54,7 @@ struct scenario {
     char expected_oracle[48]; /* of a fails expectation: the oracle that must find it, or empty */
     struct run_config config;
     struct scenario_policy policy;
+    const struct wiring_windows *windows;   /* times that the options imply (wiring/wiring.h) */
     uint64_t default_seeds;                 /* how many `run` takes without --seeds */
     uint16_t must_reach[SCENARIO_MUST_MAX]; /* places of marks (scenarios/marks.h) */
     uint32_t must_count;

@@ -564,10 +564,14 @@ enum err scenario_build(struct reader *reader,
             return err;
         }
     }
-    struct wiring_windows windows = {0};
-    const enum err err = wire(&build, &windows);
+    struct wiring_windows *windows = scenario_take(reader->memory, sizeof(*windows));
+    if (windows == NULL) {
+        return reader_out_of_memory(reader);
+    }
+    const enum err err = wire(&build, windows);
     if (err == ERR_OK) {
-        build_facts(&build, &windows);
+        scenario->windows = windows;
+        build_facts(&build, windows);
     }
     return err;
 }

@@ -119,6 +119,8 @@ struct model_type {
     size_t mark_count;
     const struct sink_option *options;
     size_t option_count;
+    const struct sink_timing *timings; /* what its times ask of a job; options are the model's */
+    size_t timing_count;
     const char *const *readers; /* reader class names, NULL-terminated; index is the class */
     const char *const *causes;  /* names of codes in removed, expired, changed; NULL-terminated */
     size_t state_size;

@@ -332,27 +332,46 @@ struct sink_job {
     nanos checkpoint_timeout;
 };
 
-/* One side of a timing rule is an option, a fact of the job, or a sum of such terms. */
+/* One side of a timing rule is a sum of terms: options, and what the host knows of the job and the
+ * service. Horizons are those of one failure and the recovery from it. */
 enum sink_timing_fact {
     SINK_TIMING_NONE = 0,
-    SINK_TIMING_OPTION, /* index into options */
+    SINK_TIMING_OPTION, /* index into the options of who declares the rule; or, with a key, the option
+                           of the other side (of a sink its service, of a service its sink) */
     SINK_TIMING_CHECKPOINT_TIMEOUT,
     SINK_TIMING_CHECKPOINT_INTERVAL,
-    SINK_TIMING_REPLAY_HORIZON, /* from staging to the last possible re-commit */
-    SINK_TIMING_WAVE,           /* worst residence of one wave of requests */
+    SINK_TIMING_REPLAY_HORIZON, /* from staging to the last possible commit, repeated ones included */
+    SINK_TIMING_WAVE, /* a barrier's longest wait for requests that use up their attempts */
+    SINK_TIMING_CHECKPOINT_DURATION, /* from a trigger to the completion */
+    SINK_TIMING_FIRST_COMMIT, /* from staging to the last possible commit that takes effect */
+    SINK_TIMING_OPEN,         /* from staging to the completion of its checkpoint */
+    SINK_TIMING_REPEAT,       /* from an effect to its last possible repetition */
+    SINK_TIMING_REREAD,       /* from reading a record to the last time it is read again */
+    SINK_TIMING_DRAIN,        /* a barrier's longest wait for requests when nothing fails */
+    SINK_TIMING_CLOCK_ERROR,  /* how far the clocks of two attempts may lie apart */
+    SINK_TIMING_LATE_EFFECT, /* from sending a request to the last moment at which it may take effect */
+    SINK_TIMING_PROTECTION, /* for how long the service's documents make a repetition harmless */
+    SINK_TIMING_REQUEST,    /* from sending a request to its answer when nothing fails */
+    SINK_TIMING_SOURCE_RETENTION, /* for how long the source can read a record again */
+    SINK_TIMING_FACT_COUNT,
 };
 
 struct sink_timing_term {
-    uint8_t fact;
+    uint8_t fact; /* enum sink_timing_fact; NONE ends a side */
     uint16_t option;
+    const char *key; /* of the other side's option, or NULL */
 };
 
-/* left must exceed the sum of right. */
+#define SINK_TIMING_SIDE_MAX 5
+
+/* The sum of left must exceed the sum of right, or reach it. It does not apply where the first term of
+ * left is 0, or where there is no such option. */
 struct sink_timing {
     const char *name;
-    struct sink_timing_term left;
-    struct sink_timing_term right[4];
-    uint8_t right_count;
+    const char *clause; /* where it comes from */
+    struct sink_timing_term left[SINK_TIMING_SIDE_MAX];
+    struct sink_timing_term right[SINK_TIMING_SIDE_MAX];
+    bool or_equal; /* reaching it is enough */
     const char *sentence;
 };
 

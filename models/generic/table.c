@@ -427,6 +427,19 @@ static const struct sink_option options[] = {
                                   .sentence = "How long the history knows a commit."},
 };
 
+static const struct sink_timing timings[] = {
+    {.name = "unit_ttl",
+     .clause = "GT-09",
+     .left = {{.fact = SINK_TIMING_OPTION, .option = OPTION_UNIT_TTL}},
+     .right = {{.fact = SINK_TIMING_FIRST_COMMIT}},
+     .sentence = "A unit must live until its commit, a failure and the recovery from it included."},
+    {.name = "history_retention",
+     .clause = "GT-10",
+     .left = {{.fact = SINK_TIMING_OPTION, .option = OPTION_HISTORY_RETENTION}},
+     .right = {{.fact = SINK_TIMING_REPEAT}, {.fact = SINK_TIMING_REQUEST}},
+     .sentence = "A commit that is repeated must still be known, and when it is asked for, too."},
+};
+
 static const struct clause clauses[] = {
 #define CLAUSE(id, class, sentence, source, not_modelled)                                          \
     {id, class, sentence, source, not_modelled},
@@ -458,6 +471,8 @@ const struct model_type table_model = {
     .clause_count = ARRAY_COUNT(clauses),
     .options = options,
     .option_count = ARRAY_COUNT(options),
+    .timings = timings,
+    .timing_count = ARRAY_COUNT(timings),
     .marks = marks,
     .mark_count = ARRAY_COUNT(marks),
     .readers = reader_names,

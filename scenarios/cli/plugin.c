@@ -1,6 +1,7 @@
 #include "scenarios/cli/plugin.h"
 
 #include "scenarios/cli/plugin_tables.h"
+#include "scenarios/timing/constraint.h"
 #include "scenarios/wiring/catalogue.h"
 
 #include <dlfcn.h>
@@ -101,6 +102,15 @@ static const char *missing_part(const struct sink_type *type)
     for (uint32_t i = 0; i < type->option_count; i++) {
         if (!option_is_sound(&type->options[i])) {
             return "options in part: each has key, type, sentence, and an enum its names";
+        }
+    }
+    if (type->timing_count > 0 && type->timings == NULL) {
+        return "timings";
+    }
+    for (uint32_t i = 0; i < type->timing_count; i++) {
+        if (timing_fault_of(&type->timings[i], type->option_count) != NULL) {
+            return "timings in part: each has name, clause, sentence, and on both sides facts and "
+                   "options that there are";
         }
     }
     return NULL;

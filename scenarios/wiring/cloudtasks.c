@@ -150,8 +150,13 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         .control_methods = UINT64_C(1) << cloudtasks_get_queue_method.id,
     };
     model_windows(input, windows);
+    const struct sink_option_table model = model_table(input);
     const nanos retention = wiring_option(&table, "name_retention", 0);
+    if (input->sink->guarantee >= SINK_EFFECTIVELY_ONCE) {
+        windows->answer_delay = wiring_option(&model, "name_latency", 0);
+    }
     if (retention > 0) {
+        windows->opening_calls = (uint32_t)wiring_option(&table, "verify_queue_retention", 0);
         windows->clock_allowance = wiring_option(&table, "clock_skew_allowance", 0);
         windows->recovery_window =
             nanos_sub(nanos_sub(retention, windows->clock_allowance), timeout);

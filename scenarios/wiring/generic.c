@@ -107,6 +107,8 @@ static void windows_of_table(const struct wiring_input *input, struct wiring_win
         .recovery_window = wiring_option(&model, "unit_ttl", 0),
         .release_max = wiring_option(&model, "history_retention", 0),
         .concurrency_max = TABLE_OPEN_MAX,
+        .commit_requests = 1,
+        .writer_waits = true,
         .retry = {{wiring_option(&table, "retry_initial_backoff", 0),
                    wiring_option(&table, "retry_max_backoff", 0),
                    (uint32_t)wiring_option(&table, "retry_max_attempts", 0)}},

@@ -41,6 +41,11 @@ struct wiring_windows {
     bool expiry_fails;           /* an envelope past its deadline stops the job */
     struct judge_retry retry[2]; /* after a transient failure; after NOT_FOUND */
     uint64_t control_methods; /* bit per method that only reads what the configuration is about */
+    /* for `timing` */
+    uint32_t opening_calls;   /* one after another, before an attempt's first commit */
+    nanos answer_delay;       /* that the service adds to each request with data */
+    uint32_t commit_requests; /* of a commit, whatever it holds; 0: one per record */
+    bool writer_waits;        /* a staged sink whose barriers wait for requests of its writer */
 };
 
 #define WIRING_DESTINATION_MAX 16

@@ -26,35 +26,72 @@ static const char *const metrics[] = {
 #undef CLOUDTASKS_METRIC
 };
 
-static const struct sink_timing eager_timings[] = {
-    {.name = "checkpoint_timeout",
-     .left = {.fact = SINK_TIMING_CHECKPOINT_TIMEOUT},
-     .right = {{.fact = SINK_TIMING_WAVE}},
-     .right_count = 1,
+#define FACT(name)                                                                                 \
+    {                                                                                              \
+        .fact = SINK_TIMING_##name                                                                 \
+    }
+#define OPTION(name)                                                                               \
+    {                                                                                              \
+        .fact = SINK_TIMING_OPTION, .option = CLOUDTASKS_OPTION_##name                             \
+    }
+
+static const struct sink_timing unnamed_timings[] = {
+    {.name = "retry_budget",
+     .clause = "sinks 3.3",
+     .left = {FACT(CHECKPOINT_TIMEOUT)},
+     .right = {FACT(WAVE)},
+     .or_equal = true,
      .sentence =
          "A barrier waits for all open requests, the worst of which use up their attempts."},
 };
 
+static const struct sink_timing named_timings[] = {
+    {.name = "retry_budget",
+     .clause = "sinks 3.3",
+     .left = {FACT(CHECKPOINT_TIMEOUT)},
+     .right = {FACT(WAVE)},
+     .or_equal = true,
+     .sentence =
+         "A barrier waits for all open requests, the worst of which use up their attempts."},
+    {.name = "name_protection",
+     .clause = "CT-06",
+     .left = {FACT(PROTECTION)},
+     .right = {FACT(REPEAT)},
+     .sentence = "A replayed record must still find the name of the task that it made before."},
+};
+
 static const struct sink_timing staged_timings[] = {
     {.name = "recovery_window",
-     .left = {SINK_TIMING_OPTION, CLOUDTASKS_OPTION_NAME_RETENTION},
-     .right = {{SINK_TIMING_OPTION, CLOUDTASKS_OPTION_CLOCK_SKEW_ALLOWANCE},
-               {SINK_TIMING_OPTION, CLOUDTASKS_OPTION_REQUEST_TIMEOUT}},
-     .right_count = 2,
+     .clause = "sinks 4.7",
+     .left = {OPTION(NAME_RETENTION)},
+     .right = {OPTION(CLOCK_SKEW_ALLOWANCE), OPTION(REQUEST_TIMEOUT)},
      .sentence = "The queue must remember a name for longer than clocks and requests may be late."},
+    {.name = "queue_retention",
+     .clause = "CT-06 T14",
+     .left = {FACT(PROTECTION)},
+     .right = {OPTION(NAME_RETENTION)},
+     .or_equal = true,
+     .sentence = "The queue must remember names for as long as the sink relies on it."},
     {.name = "replay_horizon",
-     .left = {SINK_TIMING_OPTION, CLOUDTASKS_OPTION_NAME_RETENTION},
-     .right = {{.fact = SINK_TIMING_REPLAY_HORIZON},
-               {SINK_TIMING_OPTION, CLOUDTASKS_OPTION_CLOCK_SKEW_ALLOWANCE},
-               {SINK_TIMING_OPTION, CLOUDTASKS_OPTION_REQUEST_TIMEOUT}},
-     .right_count = 3,
-     .sentence = "The last possible re-commit must still find the name."},
-    {.name = "checkpoint_timeout",
-     .left = {.fact = SINK_TIMING_CHECKPOINT_TIMEOUT},
-     .right = {{.fact = SINK_TIMING_WAVE}},
-     .right_count = 1,
+     .clause = "sinks 4.4",
+     .left = {OPTION(NAME_RETENTION)},
+     .right = {FACT(REPLAY_HORIZON), OPTION(CLOCK_SKEW_ALLOWANCE), OPTION(REQUEST_TIMEOUT)},
+     .sentence = "The last possible commit must still be allowed to send."},
+    {.name = "late_send",
+     .clause = "sinks 4.4",
+     .left = {FACT(PROTECTION), OPTION(CLOCK_SKEW_ALLOWANCE), OPTION(REQUEST_TIMEOUT)},
+     .right = {OPTION(NAME_RETENTION), FACT(CLOCK_ERROR), FACT(LATE_EFFECT)},
+     .sentence = "What is sent just in time by a slow clock must still find the name."},
+    {.name = "retry_budget",
+     .clause = "sinks 4.5",
+     .left = {FACT(CHECKPOINT_TIMEOUT)},
+     .right = {FACT(WAVE)},
+     .or_equal = true,
      .sentence = "The next barrier waits while a commit runs on the task thread."},
 };
+
+#undef FACT
+#undef OPTION
 
 static enum err validate_eager(const struct sink_option_value *options,
                                const struct sink_job *job,
@@ -120,8 +157,8 @@ const struct sink_type cloudtasks_at_least_once_unnamed = {
     .service = &cloudtasks_service,
     .options = cloudtasks_options,
     .option_count = CLOUDTASKS_EAGER_OPTION_COUNT,
-    .timings = eager_timings,
-    .timing_count = ARRAY_COUNT(eager_timings),
+    .timings = unnamed_timings,
+    .timing_count = ARRAY_COUNT(unnamed_timings),
     .phases = eager_phases,
     .phase_count = CLOUDTASKS_EAGER_PHASE_COUNT,
     .metrics = metrics,
@@ -143,8 +180,8 @@ const struct sink_type cloudtasks_at_least_once_named = {
     .service = &cloudtasks_service,
     .options = cloudtasks_options,
     .option_count = CLOUDTASKS_EAGER_OPTION_COUNT,
-    .timings = eager_timings,
-    .timing_count = ARRAY_COUNT(eager_timings),
+    .timings = named_timings,
+    .timing_count = ARRAY_COUNT(named_timings),
     .phases = eager_phases,
     .phase_count = CLOUDTASKS_EAGER_PHASE_COUNT,
     .metrics = metrics,

@@ -213,7 +213,9 @@ static void tables_are_complete(void **state)
             assert_non_null(type->metrics[k]);
         }
         for (uint32_t k = 0; k < type->timing_count; k++) {
-            assert_true(type->timings[k].right_count >= 1);
+            assert_true(type->timings[k].left[0].fact != SINK_TIMING_NONE);
+            assert_true(type->timings[k].right[0].fact != SINK_TIMING_NONE);
+            assert_non_null(type->timings[k].clause);
         }
         assert_int_equal(type->committer_or_null != NULL,
                          type->committer_kind != SINK_COMMITTER_NONE);

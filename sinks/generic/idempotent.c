@@ -24,10 +24,11 @@ static const char *const metrics[] = {
 };
 
 static const struct sink_timing timings[] = {
-    {.name = "checkpoint_timeout",
-     .left = {.fact = SINK_TIMING_CHECKPOINT_TIMEOUT},
+    {.name = "retry_budget",
+     .clause = "C1",
+     .left = {{.fact = SINK_TIMING_CHECKPOINT_TIMEOUT}},
      .right = {{.fact = SINK_TIMING_WAVE}},
-     .right_count = 1,
+     .or_equal = true,
      .sentence =
          "A barrier waits for what was sent, and without buffer_in_state for all the rest."},
 };

@@ -24,17 +24,13 @@ static const char *const metrics[] = {
 };
 
 static const struct sink_timing timings[] = {
-    {.name = "replay_horizon",
-     .left = {SINK_TIMING_OPTION, TRANSACTIONAL_OPTION_UNIT_TTL},
-     .right = {{.fact = SINK_TIMING_REPLAY_HORIZON},
-               {SINK_TIMING_OPTION, TRANSACTIONAL_OPTION_REQUEST_TIMEOUT}},
-     .right_count = 2,
-     .sentence = "The last possible re-commit must still find the units."},
-    {.name = "checkpoint_timeout",
-     .left = {.fact = SINK_TIMING_CHECKPOINT_TIMEOUT},
+    {.name = "retry_budget",
+     .clause = "C2",
+     .left = {{.fact = SINK_TIMING_CHECKPOINT_TIMEOUT}},
      .right = {{.fact = SINK_TIMING_WAVE}},
-     .right_count = 1,
-     .sentence = "A barrier waits until all rows before it are staged."},
+     .or_equal = true,
+     .sentence =
+         "A barrier waits until all rows before it are staged, and for the commit before it."},
 };
 
 enum err transactional_configure(const struct sink_option_value *options,
