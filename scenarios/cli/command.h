@@ -32,6 +32,7 @@ command_function command_rejudge;
 command_function command_replay;
 command_function command_run;
 command_function command_shrink;
+command_function command_timing;
 
 #define SINKPROOF_VERSION "0.1.0"
 

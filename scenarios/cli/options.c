@@ -79,6 +79,8 @@ static const char *allowed_values(enum option_id id)
         return "a number from 1 to 2^40";
     case OPTION_DEVIATIONS:
         return "a number from 0 to 8";
+    case OPTION_FAIL_UNDER:
+        return "0s, or a number with ms, s, m or h, as in 90s";
     case OPTION_NONE:
     case OPTION_SEED_FROM:
     case OPTION_SINK:
@@ -125,6 +127,15 @@ static bool number_within(const char *text, uint64_t min, uint64_t max, uint64_t
     }
     *value = number;
     return true;
+}
+
+/* A margin may be 0, too. */
+static bool take_margin(const char *value, int64_t *margin)
+{
+    nanos duration = 0;
+    const bool is_good = strcmp(value, "0s") == 0 || duration_parse(value, &duration) == ERR_OK;
+    *margin = duration > INT64_MAX ? INT64_MAX : (int64_t)duration;
+    return is_good;
 }
 
 static bool take_text(const char *value, const char **text)
@@ -219,6 +230,8 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return is_good;
     case OPTION_MAX_RUNS:
         return number_within(value, 1, COUNT_MAX, &options->max_runs);
+    case OPTION_FAIL_UNDER:
+        return take_margin(value, &options->fail_under);
     case OPTION_NONE:
     case OPTION_STRICT:
     case OPTION_TRACE:

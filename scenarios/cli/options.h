@@ -64,6 +64,7 @@ struct options {
     const char *with_sink;
     uint32_t deviations; /* default 2 */
     uint64_t max_runs;   /* 0: no limit */
+    int64_t fail_under;  /* ns */
 };
 
 static inline bool option_is_given(const struct options *options, uint64_t bits)

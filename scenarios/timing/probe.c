@@ -2,120 +2,9 @@
 
 #include "scenarios/cli/failures.h"
 #include "scenarios/cli/reproducer.h"
-#include "scenarios/scenario_reader.h"
+#include "scenarios/timing/variant.h"
 #include "scenarios/timing/worst.h"
 #include "sim/oracle_set.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#define CAP_MAX 254
-
-/* --- the variant --------------------------------------------------------------------------------- */
-
-/* The object of a key, made where there is none. */
-static json_t *object_in(json_t *parent, const char *key)
-{
-    json_t *object = json_object_get(parent, key);
-    if (!json_is_object(object)) {
-        object = json_object();
-        (void)json_object_set_new(parent, key, object);
-    }
-    return object;
-}
-
-static json_t *faults_of(enum timing_shape shape)
-{
-    json_t *kinds = json_array();
-    json_t *caps = json_object();
-    const bool crashes = shape == TIMING_SHAPE_CRASH || shape == TIMING_SHAPE_CLOCK;
-    if (crashes) {
-        (void)json_array_append_new(kinds, json_string("crash"));
-        (void)json_object_set_new(caps, "crash", json_integer(1));
-    }
-    if (shape == TIMING_SHAPE_CLOCK) {
-        (void)json_array_append_new(kinds, json_string("clock"));
-    }
-    if (shape == TIMING_SHAPE_RETRIES) {
-        (void)json_array_append_new(kinds, json_string("request_lost"));
-        (void)json_array_append_new(kinds, json_string("latency"));
-    }
-    return json_pack("{s:o,s:o,s:i}",
-                     "kinds",
-                     kinds,
-                     "caps",
-                     caps,
-                     "cap_total",
-                     shape == TIMING_SHAPE_CRASH ? 1 : CAP_MAX);
-}
-
-/* What a scenario says of itself, and would be wrong of its variant. */
-static const char *const left_out[] = {"claim",
-                                       "expect",
-                                       "oracle",
-                                       "must_reach",
-                                       "tape",
-                                       "strict_tape",
-                                       "digest",
-                                       "excuses",
-                                       "oracles",
-                                       "stop_reasons",
-                                       "race_window"};
-
-static void vary(json_t *root, enum timing_shape shape)
-{
-    for (size_t i = 0; i < ARRAY_COUNT(left_out); i++) {
-        (void)json_object_del(root, left_out[i]);
-    }
-    (void)json_object_set_new(root, "faults", faults_of(shape));
-    json_t *restart = object_in(object_in(root, "engine"), "restart");
-    (void)json_object_set_new(restart, "attempts", json_integer(0));
-}
-
-static enum err create(json_t *root,
-                       const struct timing_source *source,
-                       struct text_pool *texts,
-                       const char **text,
-                       struct scenario **scenario,
-                       struct scenario_fault *fault)
-{
-    char *dumped = json_dumps(root, JSON_INDENT(2));
-    if (dumped == NULL) {
-        return ERR_LIMIT;
-    }
-    *text = text_copy(texts, bytes_of_text(dumped));
-    free(dumped);
-    return scenario_create(bytes_of_text(*text), &source->options, scenario, fault);
-}
-
-/* Those that the guarantee brings, which are in force when a scenario names none; and progress. */
-static json_t *oracles_of(const struct scenario *scenario)
-{
-    json_t *names = json_array();
-    for (uint32_t i = 0; i < scenario->config.oracle_count; i++) {
-        (void)json_array_append_new(names, json_string(scenario->config.oracles[i]->name));
-    }
-    (void)json_array_append_new(names, json_string("progress"));
-    return names;
-}
-
-/* Read the variant twice: the first time tells the oracles. */
-static enum err create_variant(json_t *root,
-                               const struct timing_source *source,
-                               struct text_pool *texts,
-                               struct scenario **scenario,
-                               struct scenario_fault *fault)
-{
-    const char *text = NULL;
-    struct scenario *plain = NULL;
-    const enum err err = create(root, source, texts, &text, &plain, fault);
-    if (err != ERR_OK) {
-        return err;
-    }
-    (void)json_object_set_new(root, "oracles", oracles_of(plain));
-    scenario_destroy(plain);
-    return create(root, source, texts, &text, scenario, fault);
-}
 
 /* --- runs ---------------------------------------------------------------------------------------- */
 
@@ -230,44 +119,12 @@ static void search(struct probing *probing, enum timing_shape shape, uint32_t ru
 
 /* --- all ----------------------------------------------------------------------------------------- */
 
-/* The variant with its tape in it, one line each, so that running it replays it. */
-static enum err keep_variant(struct probing *probing, json_t *root)
+/* The variant with its tape in it, so that running it replays it. */
+static void keep_variant(struct probing *probing, const struct timing_variant *variant)
 {
-    json_t *lines = json_array();
-    const char *at = probing->shown->tape;
-    while (*at != '\0') {
-        const size_t size = strcspn(at, "\n");
-        (void)json_array_append_new(lines, json_stringn(at, size));
-        at += size + (at[size] == '\n' ? 1 : 0);
-    }
-    if (json_array_size(lines) > 0) {
-        (void)json_object_set(root, "tape", lines);
-    }
-    json_decref(lines);
-    (void)json_object_set_new(
-        root, "expect", json_string(probing->shown->is_refused ? "refused" : "fails"));
-    char *dumped = json_dumps(root, JSON_INDENT(2));
-    if (dumped == NULL) {
-        return ERR_LIMIT;
-    }
-    probing->shown->variant = text_copy(probing->texts, bytes_of_text(dumped));
-    free(dumped);
-    return ERR_OK;
-}
-
-static enum err probe(struct probing *probing,
-                      json_t *root,
-                      const struct timing_constraint *constraint,
-                      uint32_t runs_max)
-{
-    probing->reproducer = reproducer_create_alone(probing->scenario);
-    if (probing->reproducer == NULL) {
-        return ERR_LIMIT;
-    }
-    search(probing, (enum timing_shape)constraint->shape, runs_max);
-    const enum err err = probing->shown->is_shown ? keep_variant(probing, root) : ERR_OK;
-    reproducer_destroy(probing->reproducer);
-    return err;
+    const struct timing_shown *shown = probing->shown;
+    probing->shown->variant = timing_variant_text(
+        variant, probing->texts, shown->tape, shown->is_refused ? "refused" : "fails");
 }
 
 enum err timing_probe(struct text_pool *texts,
@@ -277,24 +134,23 @@ enum err timing_probe(struct text_pool *texts,
                       struct timing_shown *shown,
                       struct scenario_fault *fault)
 {
-    struct scenario_store memory = {0};
-    struct reader reader = {.name = source->options.name, .fault = fault, .memory = &memory};
+    const enum timing_shape shape = (enum timing_shape)constraint->shape;
     struct probing probing = {.texts = texts, .shown = shown};
-    struct scenario *scenario = NULL;
-    json_t *root = NULL;
+    struct timing_variant variant = {0};
     *shown = (struct timing_shown){.oracle = "", .message = "", .tape = "", .variant = ""};
-    enum err err = reader_parse(&reader, source->json, 1, &root);
-    scenario_give_all(&memory);
-    if (err != ERR_OK) {
-        return err;
-    }
-    vary(root, (enum timing_shape)constraint->shape);
-    err = create_variant(root, source, texts, &scenario, fault);
+    enum err err = timing_variant_open(&variant, texts, source, shape, false, fault);
     if (err == ERR_OK) {
-        probing.scenario = scenario;
-        err = probe(&probing, root, constraint, runs_max);
-        scenario_destroy(scenario);
+        probing.scenario = variant.scenario;
+        probing.reproducer = reproducer_create_alone(variant.scenario);
+        err = probing.reproducer == NULL ? ERR_LIMIT : ERR_OK;
     }
-    json_decref(root);
+    if (err == ERR_OK) {
+        search(&probing, shape, runs_max);
+        if (shown->is_shown) {
+            keep_variant(&probing, &variant);
+        }
+        reproducer_destroy(probing.reproducer);
+    }
+    timing_variant_close(&variant);
     return err;
 }
