@@ -103,7 +103,12 @@ static void print_sides(FILE *file, const struct report_timing_constraint *const
 static void print_shown(FILE *file, const struct report_timing_constraint *constraint)
 {
     char line[600];
-    if (!constraint->is_shown) {
+    if (!constraint->is_shown && constraint->anyway[0] != '\0') {
+        (void)snprintf(line,
+                       sizeof line,
+                       "not shown: the run without any failure breaks %s already",
+                       constraint->anyway);
+    } else if (!constraint->is_shown) {
         (void)snprintf(line,
                        sizeof line,
                        "not shown: %s%" PRIu32 " runs with one failure (%s) break nothing",

@@ -36,6 +36,7 @@ struct report_timing_constraint {
     uint32_t entries;    /* on the tape */
     uint32_t runs;       /* made to find it */
     bool all_tried;      /* there is no other to be made */
+    const char *anyway;  /* oracle that is broken without any failure; empty: none */
 };
 
 struct report_timing_figure {

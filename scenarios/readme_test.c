@@ -1,4 +1,4 @@
-/* Every command in README.md and in docs/from-red-to-fix.md works and ends with the exit status that stands beside it, as
+/* Every command in README.md, docs/from-red-to-fix.md and docs/timing.md works and ends with the exit status that stands beside it, as
  * scenarios/document_testkit.h reads them. They run in a temporary folder in which build/sinkproof is
  * the binary under test.
  *
@@ -164,7 +164,30 @@ static void every_command_from_red_to_fix_works(void **state)
     remove_folder(folder);
 }
 
+/* Goal: the same of the page on timing constraints. */
+static void every_command_of_the_timing_page_works(void **state)
+{
+    char folder[PATH_BYTES];
+    char path[PATH_BYTES + 64];
+    FILE *page = fopen("docs/timing.md", "r");
+    (void)state;
+    assert_non_null(page);
+    make_folder(folder);
+    (void)snprintf(path, sizeof path, "%s/script.sh", folder);
+    const struct document script = document_script(page, "docs/timing.md", path);
+    assert_int_equal(run_script(folder), 0);
+    char *said = said_in(folder);
+    rewind(page);
+    assert_in_range(document_check_shown(page, said), 5, 100);
+    (void)fclose(page);
+    free(said);
+    assert_in_range(script.commands, 5, 50);
+    assert_int_equal(script.skipped, 0);
+    remove_folder(folder);
+}
+
 TEST_MAIN(readme,
           TEST(every_command_of_the_readme_ends_as_it_says),
           TEST(every_command_from_red_to_fix_works),
+          TEST(every_command_of_the_timing_page_works),
           TEST(a_wrong_status_is_seen_and_a_marked_block_is_not_run))

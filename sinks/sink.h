@@ -351,6 +351,7 @@ enum sink_timing_fact {
     SINK_TIMING_CLOCK_ERROR,  /* how far the clocks of two attempts may lie apart */
     SINK_TIMING_LATE_EFFECT, /* from sending a request to the last moment at which it may take effect */
     SINK_TIMING_PROTECTION, /* for how long the service's documents make a repetition harmless */
+    SINK_TIMING_EARLIEST,   /* from staging to the first possible effect */
     SINK_TIMING_REQUEST,    /* from sending a request to its answer when nothing fails */
     SINK_TIMING_SOURCE_RETENTION, /* for how long the source can read a record again */
     SINK_TIMING_FACT_COUNT,

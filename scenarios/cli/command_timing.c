@@ -110,6 +110,7 @@ static enum status show(struct timing *timing,
     report->entries = shown.entries;
     report->runs = shown.runs;
     report->all_tried = shown.all_tried;
+    report->anyway = shown.anyway;
     return shown.is_shown ? keep(timing, constraint, &shown, report) : STATUS_OK;
 }
 
@@ -131,6 +132,7 @@ static enum status report_constraints(struct timing *timing)
             .message = "",
             .tape = "",
             .command = "",
+            .anyway = "",
         };
         report->left_count = copy_terms(constraint->left, constraint->left_count, report->left);
         report->right_count = copy_terms(constraint->right, constraint->right_count, report->right);

@@ -47,6 +47,7 @@ static const struct {
     [SINK_TIMING_CLOCK_ERROR] = {"clock error", TIMING_SHAPE_CLOCK},
     [SINK_TIMING_LATE_EFFECT] = {"link.late_effect_max", TIMING_SHAPE_CALM},
     [SINK_TIMING_PROTECTION] = {"service's protection", TIMING_SHAPE_REFUSED},
+    [SINK_TIMING_EARLIEST] = {"time until an effect", TIMING_SHAPE_CALM},
     [SINK_TIMING_REQUEST] = {"a request", TIMING_SHAPE_CALM},
     [SINK_TIMING_SOURCE_RETENTION] = {"engine.source.retention", TIMING_SHAPE_CALM},
 };

@@ -169,7 +169,8 @@ static void a_new_service_brings_its_constraints_as_data(void **state)
     const struct timing_constraint *stream = timing_constraint_find(&found, "stream_lifetime");
     const struct timing_constraint *idle = timing_constraint_find(&found, "idle_abort");
     const struct timing_constraint *maximum = timing_constraint_find(&found, "broker_maximum");
-    assert_ptr_equal(stream, &found.items[0]);
+    assert_ptr_equal(maximum, &found.items[0]);
+    assert_ptr_equal(stream, &found.items[1]);
     assert_true(stream->margin == -(int64_t)MS(500) - 1);
     assert_int_equal(stream->shape, TIMING_SHAPE_CRASH);
     assert_string_equal(stream->owner, "tomorrow");

@@ -202,12 +202,21 @@ static nanos recovery_of(const struct job_config *job)
     return longest;
 }
 
+/* From a request's departure to its effect. */
+static nanos until_effect(const struct run_config *config)
+{
+    const bool queues = config->link.service_parallelism > 0;
+    return nanos_add(config->link.latency_least, queues ? config->link.service_time : 0);
+}
+
 static void add_horizons(const struct scenario *scenario, struct timing_facts *facts)
 {
     const uint64_t waves = waves_of(scenario, facts->records);
     facts->opening = nanos_mul(round_trip(&scenario->config), scenario->windows->opening_calls);
     facts->recovery = nanos_add(recovery_of(&scenario->config.job), facts->opening);
     facts->tail = facts->staged && waves > 1 ? nanos_mul(facts->request, waves - 1) : 0;
+    facts->earliest =
+        nanos_add(facts->staged ? facts->configured : 0, until_effect(&scenario->config));
     facts->open = nanos_add(facts->spacing, facts->duration);
     facts->reread = nanos_add(facts->open, nanos_sub(facts->recovery, facts->opening));
     facts->first_commit = nanos_add(nanos_add(facts->open, facts->recovery), facts->tail);
@@ -266,6 +275,8 @@ nanos timing_fact(const struct scenario *scenario,
         return scenario->config.facts.late_effect_max;
     case SINK_TIMING_PROTECTION:
         return scenario->windows->protection_window;
+    case SINK_TIMING_EARLIEST:
+        return facts->earliest;
     case SINK_TIMING_REQUEST:
         return facts->request;
     case SINK_TIMING_SOURCE_RETENTION:

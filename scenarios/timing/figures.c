@@ -66,13 +66,6 @@ static uint64_t utilisation_of(const struct scenario *scenario, const struct tim
     return work / room + (work % room != 0);
 }
 
-/* From a request's departure to its effect. */
-static nanos until_effect(const struct run_config *config)
-{
-    const bool queues = config->link.service_parallelism > 0;
-    return nanos_add(config->link.latency_least, queues ? config->link.service_time : 0);
-}
-
 static nanos catch_up(nanos outage, uint64_t utilisation)
 {
     return utilisation >= 1000
@@ -87,10 +80,9 @@ void timing_figures_of(const struct scenario *scenario, struct timing_figures *f
     struct timing_facts facts;
     timing_facts_of(scenario, &facts);
     *figures = (struct timing_figures){.items = {{.has_formula = false}}};
-    const nanos effect = until_effect(&scenario->config);
+    const nanos effect = nanos_sub(facts.earliest, facts.staged ? facts.configured : 0);
     const nanos burst = nanos_sub(facts.wait, facts.request);
-    set_formula(
-        figures, FIGURE_LATENCY_FLOOR, facts.staged ? nanos_add(facts.configured, effect) : effect);
+    set_formula(figures, FIGURE_LATENCY_FLOOR, facts.earliest);
     const nanos open = nanos_add(facts.spacing, facts.duration);
     const nanos staged = nanos_add(open, nanos_sub(facts.drain, facts.request));
     set_formula(figures, FIGURE_LATENCY_MOST, nanos_add(effect, facts.staged ? staged : burst));

@@ -106,6 +106,9 @@ static void search(struct probing *probing, enum timing_shape shape, uint32_t ru
     }
     const struct result *result = reproducer_result(probing->reproducer);
     probing->broken_anyway = broken_in(result);
+    if (result->finding_count > 0) {
+        probing->shown->anyway = oracle_types[result->findings[0].oracle]->name;
+    }
     if (shape > TIMING_SHAPE_CALM) {
         search_worst(probing, shape, runs_max);
         return;
@@ -137,7 +140,8 @@ enum err timing_probe(struct text_pool *texts,
     const enum timing_shape shape = (enum timing_shape)constraint->shape;
     struct probing probing = {.texts = texts, .shown = shown};
     struct timing_variant variant = {0};
-    *shown = (struct timing_shown){.oracle = "", .message = "", .tape = "", .variant = ""};
+    *shown =
+        (struct timing_shown){.oracle = "", .message = "", .tape = "", .variant = "", .anyway = ""};
     enum err err = timing_variant_open(&variant, texts, source, shape, false, fault);
     if (err == ERR_OK) {
         probing.scenario = variant.scenario;

@@ -27,6 +27,7 @@ struct timing_shown {
     uint32_t entries;    /* on the tape */
     uint32_t runs;       /* made until then, or all that there are */
     bool all_tried;      /* of those: none is left */
+    const char *anyway;  /* oracle that the run without any failure breaks; empty: none */
 };
 
 /* Look for it in at most so many runs. Texts go to the pool. ERR_OK; ERR_LIMIT without memory;

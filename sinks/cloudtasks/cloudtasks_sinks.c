@@ -79,8 +79,10 @@ static const struct sink_timing staged_timings[] = {
      .sentence = "The last possible commit must still be allowed to send."},
     {.name = "late_send",
      .clause = "sinks 4.4",
-     .left = {FACT(PROTECTION), OPTION(CLOCK_SKEW_ALLOWANCE), OPTION(REQUEST_TIMEOUT)},
+     .left =
+         {FACT(PROTECTION), FACT(EARLIEST), OPTION(CLOCK_SKEW_ALLOWANCE), OPTION(REQUEST_TIMEOUT)},
      .right = {OPTION(NAME_RETENTION), FACT(CLOCK_ERROR), FACT(LATE_EFFECT)},
+     .or_equal = true,
      .sentence = "What is sent just in time by a slow clock must still find the name."},
     {.name = "retry_budget",
      .clause = "sinks 4.5",
