@@ -148,14 +148,22 @@ static struct fault_mask *mask_of(struct fault *fault, const struct choice_site 
     return remembered;
 }
 
-uint32_t fault_pick(struct fault *fault, const struct choice_site *site, lane who, uint32_t wanted)
+NOINLINE static uint32_t
+pick_open(struct fault *fault, const struct choice_site *site, lane who, uint32_t wanted)
 {
-    const uint32_t mask = fault->choice->calm ? wanted : mask_of(fault, site)->mask & wanted;
+    const uint32_t mask = mask_of(fault, site)->mask & wanted;
     const uint32_t value = choice_pick(fault->choice, site, who, mask);
     if (UNLIKELY(value != 0) && site->outcomes[value].kind != FAULT_NONE) {
         count_fired(fault, (enum fault_kind)site->outcomes[value].kind, who);
     }
     return value;
+}
+
+uint32_t fault_pick(struct fault *fault, const struct choice_site *site, lane who, uint32_t wanted)
+{
+    /* A calm draw is 0 whatever is open. */
+    return fault->choice->calm ? choice_pick(fault->choice, site, who, wanted)
+                               : pick_open(fault, site, who, wanted);
 }
 
 void fault_lasts_until(struct fault *fault, nanos until)
