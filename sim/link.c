@@ -120,21 +120,22 @@ static struct link_sender *sender_get(struct link *link, uint32_t handle)
 
 /* --- the interface ----------------------------------------------------------------------------- */
 
-bool link_takes(const struct link *link, const struct port_envelope *envelope)
+bool link_takes(struct link *link, const struct port_envelope *envelope)
 {
     const enum port_envelope_kind kind = (enum port_envelope_kind)envelope->kind;
     const bool is_known_kind = kind > PORT_ENVELOPE_NONE && kind <= PORT_CANCEL;
     if (!is_known_kind || envelope->method == NULL || envelope->method->service == NULL) {
         return false;
     }
-    const struct port_method *known = link_method_known(link->world, envelope->method);
+    const struct link_method *known = link_method_known(link, envelope->method);
     if (known == NULL || kind == PORT_CANCEL) {
         return known != NULL;
     }
     if (kind == PORT_HALF_CLOSE) {
-        return known->kind == PORT_BIDI && envelope->stream != 0;
+        return known->method->kind == PORT_BIDI && envelope->stream != 0;
     }
-    return envelope->payload != NULL && (known->kind == PORT_UNARY) == (kind == PORT_CALL) &&
+    return envelope->payload != NULL &&
+           (known->method->kind == PORT_UNARY) == (kind == PORT_CALL) &&
            (envelope->stream != 0) == (kind != PORT_CALL);
 }
 

@@ -64,7 +64,7 @@ uint32_t link_send(struct link *link,
 
 /* Whether an envelope is one that link_send can take: of a known kind, of a method of a service of
  * this world, with the payload or stream that its kind asks for. */
-bool link_takes(const struct link *link, const struct port_envelope *envelope);
+bool link_takes(struct link *link, const struct port_envelope *envelope);
 
 /* Forget a sender: its answers are dropped from now on (WIRE_DROPPED); effects still land. */
 void link_forget(struct link *link, uint32_t sender);

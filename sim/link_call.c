@@ -59,24 +59,6 @@ static uint32_t service_find(const struct world *world, const struct port_servic
     return UINT32_MAX;
 }
 
-const struct port_method *link_method_known(const struct world *world,
-                                            const struct port_method *method)
-{
-    const uint32_t index = service_find(world, method->service);
-    if (index == UINT32_MAX) {
-        return NULL;
-    }
-    const struct port_service *service = world->services[index].type->service;
-    for (uint32_t i = 0; i < service->method_count; i++) {
-        const struct port_method *known = service->methods[i];
-        if (known == method ||
-            (known->id == method->id && strcmp(known->name, method->name) == 0)) {
-            return known;
-        }
-    }
-    return NULL;
-}
-
 static const struct fate_menu *menu_find(const struct model_type *type,
                                          const struct port_method *method)
 {
@@ -103,12 +85,12 @@ static void service_open(struct link *link, uint32_t index)
         service->methods[method->id] = (struct link_method){
             .method = method,
             .menu_or_null = menu_find(type, method),
+            .service = narrow_u16(index),
         };
     }
 }
 
-static struct link_method *
-method_find(struct link *link, const struct port_method *method, uint32_t index)
+static struct link_service *service_at(struct link *link, uint32_t index)
 {
     if (link->services == NULL) {
         link->service_count = link->world->service_count;
@@ -116,16 +98,35 @@ method_find(struct link *link, const struct port_method *method, uint32_t index)
             arena_take_zeroed(link->world->arena, link->service_count * sizeof(*link->services));
     }
     CHECK(index < link->service_count);
-    struct link_service *service = &link->services[index];
-    if (service->methods == NULL) {
+    if (link->services[index].methods == NULL) {
         service_open(link, index);
     }
-    CHECK(service->methods != NULL);
-    CHECK(method->id > 0);
-    CHECK(method->id <= service->method_id_max);
-    struct link_method *known = &service->methods[method->id];
-    CHECK(known->method == method || strcmp(known->method->name, method->name) == 0);
-    return known;
+    return &link->services[index];
+}
+
+NOINLINE static struct link_method *method_find(struct link *link, const struct port_method *method)
+{
+    const uint32_t index = service_find(link->world, method->service);
+    if (index == UINT32_MAX) {
+        return NULL;
+    }
+    const struct link_service *service = service_at(link, index);
+    for (uint32_t id = 1; id <= service->method_id_max; id++) {
+        struct link_method *known = &service->methods[id];
+        CHECK(known->method != NULL);
+        if (known->method == method ||
+            (id == method->id && strcmp(known->method->name, method->name) == 0)) {
+            link->last_method = method;
+            link->last_known = known;
+            return known;
+        }
+    }
+    return NULL;
+}
+
+struct link_method *link_method_known(struct link *link, const struct port_method *method)
+{
+    return LIKELY(method == link->last_method) ? link->last_known : method_find(link, method);
 }
 
 /* --- notes ------------------------------------------------------------------------------------- */
@@ -218,8 +219,8 @@ struct link_call *link_call_new(struct link *link,
     CHECK(handle != POOL_NONE);
     CHECK(link->requests < UINT32_MAX);
     struct link_call *call = pool_get(&link->calls, handle);
-    const uint32_t service = service_find(link->world, method->service);
-    CHECK(service != UINT32_MAX);
+    struct link_method *known = link_method_known(link, method);
+    CHECK(known != NULL);
     link->requests++;
     call->self = handle;
     call->request = link->requests;
@@ -228,17 +229,17 @@ struct link_call *link_call_new(struct link *link,
     call->sender_request = envelope->request;
     call->sender_stream = envelope->stream;
     call->method = method;
-    call->known = method_find(link, method, service);
+    call->known = known;
     call->lane = origin->lane;
     call->attempt = origin->attempt;
-    call->service = (uint16_t)service;
+    call->service = known->service;
     call->kind = envelope->kind;
     call->deadline = envelope->deadline;
     call->deadline_is_absolute = envelope->deadline_is_absolute;
     call->may_take_effect = true;
     link->effects_pending++;
     if (envelope->payload != NULL) {
-        const struct port_message *message = call->known->method->request;
+        const struct port_message *message = known->method->request;
         call->block_size = port_clone_size(message, envelope->payload);
         call->block = arena_take_recycled(link->world->arena, call->block_size);
         call->payload = port_clone_into(

@@ -71,6 +71,7 @@ struct link_sender {
 struct link_method {
     const struct port_method *method; /* the model's own */
     const struct fate_menu *menu_or_null;
+    uint16_t service;  /* of the world */
     struct fate burst; /* what burst_left further calls meet without a draw */
     uint32_t burst_left;
 };
@@ -167,7 +168,9 @@ struct link {
     struct list open_streams; /* in order of opening */
     struct link_service *services;
     uint32_t service_count;
-    struct link_sender **senders; /* open addressing, at most half full */
+    const struct port_method *last_method; /* that was looked for; mostly it is the next one, too */
+    struct link_method *last_known;        /* what was found */
+    struct link_sender **senders;          /* open addressing, at most half full */
     uint32_t sender_count;
     uint32_t sender_capacity;
     nanos paused_until[WORLD_NODE_MAX];
@@ -182,9 +185,8 @@ struct link_origin {
 };
 
 /* link_call.c */
-/* The model's own method of the sender's, or NULL when no service of the world has it. */
-const struct port_method *link_method_known(const struct world *world,
-                                            const struct port_method *method);
+/* What the link knows of a sender's method, or NULL when no service of the world has it. */
+struct link_method *link_method_known(struct link *link, const struct port_method *method);
 struct link_call *link_call_new(struct link *link,
                                 const struct link_origin *origin,
                                 const struct port_envelope *envelope);

@@ -245,9 +245,13 @@ static void repeat_effect(struct link *link, struct link_call *call)
 
 /* --- the way back ------------------------------------------------------------------------------ */
 
+/* Tell the sender. The call goes before, and its reply with it if that is the one; the block that the
+ * reply points into goes last. */
 static void deliver(struct link *link, struct link_call *call, struct link_reply *reply)
 {
     const bool cancelled = call->cancelled;
+    void *block = reply->block;
+    const size_t block_size = reply->block_size;
     const struct link_answer answer = {
         .sender = call->sender->handle,
         .sender_request = call->sender_request,
@@ -263,6 +267,7 @@ static void deliver(struct link *link, struct link_call *call, struct link_reply
                 .received = world_now(link->world),
             },
     };
+    reply->block = NULL;
     if (cancelled) {
         link_note_wire(link, call, WIRE_DROPPED);
     } else {
@@ -273,7 +278,9 @@ static void deliver(struct link *link, struct link_call *call, struct link_reply
     if (!cancelled) {
         link->receiver(link->receiver_context, &answer);
     }
-    link_reply_free(link, reply);
+    if (block != NULL) {
+        arena_give_recycled(link->world->arena, block, block_size);
+    }
 }
 
 /* True when the receiver's process stands still: the event waits for the end of the pause. */
@@ -290,13 +297,11 @@ static bool is_held_back(struct link *link, struct link_call *call, enum link_wh
 
 static void answer_arrives(struct link *link, struct link_call *call)
 {
-    struct link_reply reply = call->reply;
     if (is_held_back(link, call, LINK_ANSWER)) {
         return;
     }
-    call->reply.block = NULL;
     call->answer_event = SCHED_NONE;
-    deliver(link, call, &reply);
+    deliver(link, call, &call->reply);
 }
 
 static void deadline_passes(struct link *link, struct link_call *call)

@@ -48,10 +48,14 @@ sched_handle model_at(const struct model_env *env, nanos due, uint8_t what, uint
 void model_reply(struct model_replies *replies, enum port_code code, const void *payload_or_null)
 {
     CHECK(replies->count < MODEL_REPLY_MAX);
-    replies->items[replies->count] = (struct model_reply){
-        .kind = PORT_ANSWER,
-        .status = port_status_grpc(code),
-        .payload = payload_or_null,
-    };
+    struct model_reply *reply = &replies->items[replies->count];
+    reply->kind = PORT_ANSWER;
+    reply->outcome = PORT_OUTCOME_NONE;
+    reply->status.count = 0;
+    if (code != PORT_OK) {
+        reply->status = port_status_grpc(code);
+    }
+    reply->payload = payload_or_null;
+    reply->after = 0;
     replies->count++;
 }

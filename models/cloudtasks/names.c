@@ -55,12 +55,12 @@ struct task *cloudtasks_task_find_or_make(struct cloudtasks *state, uint32_t res
     if (named->task == NULL) {
         if (state->free_task_count == 0) {
             state->free_tasks =
-                arena_take_zeroed(state->env.world->arena, TASK_BLOCK * sizeof(struct task));
+                arena_take(state->env.world->arena, TASK_BLOCK * sizeof(struct task));
             state->free_task_count = TASK_BLOCK;
         }
         named->task = state->free_tasks++;
         state->free_task_count--;
-        named->task->resource = resource;
+        *named->task = (struct task){.resource = resource};
     }
     CHECK(named->task->resource == resource);
     return named->task;
