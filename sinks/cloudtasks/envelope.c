@@ -111,13 +111,6 @@ static struct bytes name_of(struct bytes task)
     return byte_reader_bytes(&reader, (size_t)size);
 }
 
-static struct bytes read_part(struct byte_reader *reader, bool *fits)
-{
-    const uint32_t size = byte_reader_u32_be(reader);
-    *fits = *fits && size >= 1 && size <= ENVELOPE_PART_SIZE_MAX;
-    return byte_reader_bytes(reader, *fits ? size : 0);
-}
-
 static enum err check_contents(struct envelope *envelope)
 {
     if (!bytes_is_utf8(envelope->queue) || envelope->deadline_ms <= envelope->origin_ms ||
@@ -132,50 +125,77 @@ static enum err check_contents(struct envelope *envelope)
                : ERR_INVALID;
 }
 
-/* The parts of a frame of our version, up to the checksum. */
-static enum err read_parts(struct byte_reader *reader, struct envelope *envelope)
+/* The next size bytes of a source that is read from its front; NULL when it ends before. */
+static inline const uint8_t *take(struct bytes *rest, size_t size)
 {
-    bool fits = true;
-    const uint32_t magic = byte_reader_u32_be(reader);
-    if (!reader->failed && magic != ENVELOPE_MAGIC) {
+    const uint8_t *place = rest->data;
+    if (size > rest->size) {
+        return NULL;
+    }
+    *rest = (struct bytes){place + size, rest->size - size};
+    return place;
+}
+
+static inline enum err take_part(struct bytes *rest, struct bytes *part)
+{
+    const uint8_t *place = take(rest, sizeof(uint32_t));
+    if (place == NULL) {
+        return ERR_TRUNCATED;
+    }
+    const uint32_t size = bytes_u32_be(place);
+    if (size == 0 || size > ENVELOPE_PART_SIZE_MAX) {
+        return ERR_INVALID;
+    }
+    *part = (struct bytes){take(rest, size), size};
+    return part->data == NULL ? ERR_TRUNCATED : ERR_OK;
+}
+
+/* The parts of a frame of our version, up to the checksum. */
+static inline enum err take_parts(struct bytes *rest, struct envelope *envelope)
+{
+    const uint8_t *magic = take(rest, sizeof(uint32_t));
+    if (magic == NULL) {
+        return ERR_TRUNCATED;
+    }
+    if (bytes_u32_be(magic) != ENVELOPE_MAGIC) {
         return ERR_CORRUPT;
     }
-    envelope->queue = read_part(reader, &fits);
-    if (!reader->failed && !fits) {
-        return ERR_INVALID;
+    const enum err err = take_part(rest, &envelope->queue);
+    if (err != ERR_OK) {
+        return err;
     }
-    envelope->origin_ms = byte_reader_u64_be(reader);
-    envelope->deadline_ms = byte_reader_u64_be(reader);
-    envelope->task = read_part(reader, &fits);
-    if (!reader->failed && !fits) {
-        return ERR_INVALID;
+    const uint8_t *instants = take(rest, 2 * sizeof(uint64_t));
+    if (instants == NULL) {
+        return ERR_TRUNCATED;
     }
-    return ERR_OK;
+    envelope->origin_ms = bytes_u64_be(instants);
+    envelope->deadline_ms = bytes_u64_be(instants + sizeof(uint64_t));
+    return take_part(rest, &envelope->task);
 }
 
 enum err envelope_decode(struct bytes source, struct envelope *envelope)
 {
-    struct byte_reader reader;
     struct envelope found = {0};
-    byte_reader_init(&reader, source);
-    const uint32_t version = byte_reader_u32_be(&reader);
-    if (reader.failed) {
+    struct bytes rest = source;
+    const uint8_t *version = take(&rest, ENVELOPE_VERSION_SIZE);
+    if (version == NULL) {
         return ERR_TRUNCATED;
     }
-    if (version != ENVELOPE_VERSION) {
+    if (bytes_u32_be(version) != ENVELOPE_VERSION) {
         return ERR_VERSION;
     }
-    enum err err = read_parts(&reader, &found);
+    const uint8_t *frame = rest.data;
+    enum err err = take_parts(&rest, &found);
     if (err != ERR_OK) {
         return err;
     }
-    const size_t frame_size = reader.offset - ENVELOPE_VERSION_SIZE;
-    const uint32_t checksum = byte_reader_u32_be(&reader);
-    if (reader.failed) {
+    const size_t frame_size = (size_t)(rest.data - frame);
+    const uint8_t *checksum = take(&rest, sizeof(uint32_t));
+    if (checksum == NULL) {
         return ERR_TRUNCATED;
     }
-    const struct bytes frame = {source.data + ENVELOPE_VERSION_SIZE, frame_size};
-    if (byte_reader_left(&reader) != 0 || checksum != digest_checksum(frame)) {
+    if (rest.size != 0 ||
+        bytes_u32_be(checksum) != digest_checksum((struct bytes){frame, frame_size})) {
         return ERR_CORRUPT;
     }
     found.name = name_of(found.task);

@@ -4,6 +4,8 @@
 #include "sinks/base/digest.h"
 #include "sinks/base/sha256.h"
 
+#include <string.h>
+
 static const char tasks_segment[] = "/tasks/";
 #define TASKS_SEGMENT_SIZE (sizeof(tasks_segment) - 1)
 #define TASKS_SEGMENT      BYTES_LITERAL(tasks_segment)
@@ -59,6 +61,6 @@ bool identity_name_is_valid(struct bytes queue, struct bytes name)
         return false;
     }
     return bytes_equal((struct bytes){name.data, queue.size}, queue) &&
-           bytes_equal((struct bytes){name.data + queue.size, TASKS_SEGMENT_SIZE}, TASKS_SEGMENT) &&
+           memcmp(name.data + queue.size, tasks_segment, TASKS_SEGMENT_SIZE) == 0 &&
            is_hex((struct bytes){name.data + prefix, name.size - prefix});
 }
