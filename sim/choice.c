@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-#define SLOT_COUNT_MIN     64
+#define SLOT_COUNT_FIRST   64
+#define SLOT_SHIFT_FIRST   26 /* of 32 bits, 6 tell where a slot's home is */
+#define SLOT_SHIFT_MIN     8
 #define RECORDED_COUNT_MIN 16
 #define OFFER_COUNT_MIN    256
 #define INDEX_COUNT_MIN    16
@@ -24,9 +26,9 @@
 /* The draws of one (site, lane). The last mask and its sums are remembered, because a site is
  * nearly always asked with the same mask, and then most seeded draws end at 0 without a loop. */
 struct choice_slot {
-    uint32_t site_lane;
-    uint32_t draws; /* 0: the slot is empty */
-    uint32_t mask;  /* 0: nothing remembered */
+    uint32_t site_lane; /* 0: the slot is empty */
+    uint32_t draws;
+    uint32_t mask; /* 0: nothing remembered */
     uint32_t total;
     uint32_t zero;
 };
@@ -45,6 +47,7 @@ static const bool kind_is_fault[] = {
 #undef X
 };
 
+_Static_assert(SLOT_COUNT_FIRST == 1 << (32 - SLOT_SHIFT_FIRST), "a shift for the first slots");
 _Static_assert(FAULT_KIND_COUNT <= 32, "kinds_allowed holds a bit per kind");
 _Static_assert(LANE_INDEX_MAX < 1 << NONCE_SUBTASK_BITS, "nonces of all subtasks differ");
 /* 31 outcomes of the greatest weight at the greatest scale still sum below 2^32. */
@@ -198,9 +201,9 @@ void choice_init(struct choice *choice, struct arena *arena, const struct choice
     choice->calm = options->mode == CHOICE_CALM && options->offer_capacity == 0;
     choice->is_seeded = options->mode == CHOICE_SEEDED && options->offer_capacity == 0;
 
-    choice->slot_count = SLOT_COUNT_MIN;
-    choice->slots = arena_take_recycled(arena, SLOT_COUNT_MIN * sizeof(*choice->slots));
-    memset(choice->slots, 0, SLOT_COUNT_MIN * sizeof(*choice->slots));
+    choice->slot_shift = SLOT_SHIFT_FIRST;
+    choice->slots = arena_take_recycled(arena, SLOT_COUNT_FIRST * sizeof(*choice->slots));
+    memset(choice->slots, 0, SLOT_COUNT_FIRST * sizeof(*choice->slots));
 
     choice->recorded.capacity = RECORDED_COUNT_MIN;
     choice->recorded.identity = choice->identity;
@@ -218,42 +221,46 @@ void choice_init(struct choice *choice, struct arena *arena, const struct choice
     }
 }
 
-static uint32_t slot_home(uint32_t site_lane, uint32_t slot_count)
+/* The high bits of a product are its most mixed ones. */
+static inline uint32_t slot_home(uint32_t site_lane, uint32_t slot_shift)
 {
-    const uint32_t mixed = site_lane * GOLDEN_32;
-
-    return (mixed ^ mixed >> 15) >> 8 & (slot_count - 1);
+    return site_lane * GOLDEN_32 >> slot_shift;
 }
 
 /* Where a (site, lane) has its slot or would get it. At most half the slots are used. */
 static struct choice_slot *
-slot_probe(struct choice_slot *slots, uint32_t slot_count, uint32_t site_lane)
+slot_probe(struct choice_slot *slots, uint32_t slot_shift, uint32_t site_lane)
 {
-    uint32_t place = slot_home(site_lane, slot_count);
+    uint32_t place = slot_home(site_lane, slot_shift);
 
-    while (slots[place].draws != 0 && slots[place].site_lane != site_lane) {
-        place = (place + 1) & (slot_count - 1);
+    while (slots[place].site_lane != 0 && slots[place].site_lane != site_lane) {
+        place = (place + 1) & UINT32_MAX >> slot_shift;
     }
     return &slots[place];
 }
 
+static uint32_t slot_count(const struct choice *choice)
+{
+    return UINT32_C(1) << (32 - choice->slot_shift);
+}
+
 static void slots_grow(struct choice *choice)
 {
-    const uint32_t slot_count = choice->slot_count * 2;
-    const size_t size = slot_count * sizeof(struct choice_slot);
+    const uint32_t old_count = slot_count(choice);
+    const uint32_t slot_shift = choice->slot_shift - 1;
+    const size_t size = 2 * old_count * sizeof(struct choice_slot);
     struct choice_slot *slots = arena_take_recycled(choice->arena, size);
 
-    CHECK(slot_count <= UINT32_C(1) << 24);
+    CHECK(slot_shift >= SLOT_SHIFT_MIN);
     memset(slots, 0, size);
-    for (uint32_t i = 0; i < choice->slot_count; i++) {
-        if (choice->slots[i].draws != 0) {
-            *slot_probe(slots, slot_count, choice->slots[i].site_lane) = choice->slots[i];
+    for (uint32_t i = 0; i < old_count; i++) {
+        if (choice->slots[i].site_lane != 0) {
+            *slot_probe(slots, slot_shift, choice->slots[i].site_lane) = choice->slots[i];
         }
     }
-    arena_give_recycled(
-        choice->arena, choice->slots, choice->slot_count * sizeof(struct choice_slot));
+    arena_give_recycled(choice->arena, choice->slots, old_count * sizeof(struct choice_slot));
     choice->slots = slots;
-    choice->slot_count = slot_count;
+    choice->slot_shift = slot_shift;
 }
 
 /* First draw of a (site, lane): the checks that every draw would otherwise pay for. */
@@ -269,10 +276,10 @@ slot_add(struct choice *choice, const struct choice_site *site, uint32_t site_la
         CHECK(site->outcomes[i].kind < FAULT_KIND_COUNT);
     }
     choice->slots_used++;
-    if (choice->slots_used * 2 > choice->slot_count) {
+    if (choice->slots_used * 2 > slot_count(choice)) {
         slots_grow(choice);
     }
-    slot = slot_probe(choice->slots, choice->slot_count, site_lane);
+    slot = slot_probe(choice->slots, choice->slot_shift, site_lane);
     slot->site_lane = site_lane;
     return slot;
 }
@@ -567,19 +574,24 @@ draw(struct choice *choice, const struct choice_site *site, uint32_t mask, struc
     return is_seeded_zero(choice, offered, slot) ? 0 : pick_value(choice, site, offered, slot);
 }
 
+/* A draw whose slot does not lie at its home: it may have to be added. */
 NOINLINE static uint32_t
-draw_first(struct choice *choice, const struct choice_site *site, uint32_t mask, uint32_t site_lane)
+draw_elsewhere(struct choice *choice, const struct choice_site *site, uint32_t mask, lane who)
 {
-    return draw(choice, site, mask, slot_add(choice, site, site_lane));
+    const uint32_t site_lane = site_lane_of(site->key, who);
+    struct choice_slot *slot = slot_probe(choice->slots, choice->slot_shift, site_lane);
+
+    return draw(
+        choice, site, mask, slot->site_lane != 0 ? slot : slot_add(choice, site, site_lane));
 }
 
 uint32_t choice_pick(struct choice *choice, const struct choice_site *site, lane who, uint32_t mask)
 {
     const uint32_t site_lane = site_lane_of(site->key, who);
-    struct choice_slot *slot = slot_probe(choice->slots, choice->slot_count, site_lane);
+    struct choice_slot *slot = &choice->slots[slot_home(site_lane, choice->slot_shift)];
 
-    if (UNLIKELY(slot->draws == 0)) {
-        return draw_first(choice, site, mask, site_lane);
+    if (UNLIKELY(slot->site_lane != site_lane)) {
+        return draw_elsewhere(choice, site, mask, who);
     }
     return draw(choice, site, mask, slot);
 }
@@ -600,7 +612,7 @@ void choice_override(struct choice *choice,
 
     CHECK(choice->override_count < CHOICE_OVERRIDE_MAX);
     CHECK(value < site->outcome_count);
-    for (uint32_t i = 0; i < choice->slot_count; i++) {
+    for (uint32_t i = 0; i < slot_count(choice); i++) {
         if (choice->slots[i].site_lane >> 16 == site->key) {
             seen += choice->slots[i].draws;
         }
@@ -648,7 +660,7 @@ uint64_t choice_unseed(const struct choice *choice)
     uint64_t draws_by_slot = 0;
 
     /* A sum, because the order of slots is the order of hashes. */
-    for (uint32_t i = 0; i < choice->slot_count; i++) {
+    for (uint32_t i = 0; i < slot_count(choice); i++) {
         const struct choice_slot *slot = &choice->slots[i];
 
         if (slot->draws != 0) {

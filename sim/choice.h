@@ -160,7 +160,7 @@ struct choice {
     uint64_t nonce_key;        /* mixed identity */
     uint32_t offer_room;       /* offers there is memory for; grows to the capacity */
     struct choice_slot *slots; /* ordinals per (site, lane), open addressing */
-    uint32_t slot_count;
+    uint32_t slot_shift;       /* there are 1 << (32 - slot_shift) of them */
     uint32_t slots_used;
     uint32_t replay_aligned;
     uint32_t replay_drifted;
