@@ -19,9 +19,6 @@
 #include <inttypes.h>
 
 struct attempt_fenced {
-    uint64_t ended[LANE_KIND_COUNT]
-                  [LEDGER_LANES];  /* bit per attempt modulo 64 whose half was told to
-                                                      close or is dead */
     uint16_t newest[LEDGER_LANES]; /* attempt of an effect, per region */
     uint16_t newest_started;       /* attempt of the whole job that an effect is not older than */
 };
@@ -68,16 +65,6 @@ static void report_send(struct judge *judge, const struct journal_entry *entry, 
                     (unsigned)entry->attempt);
 }
 
-/* A new attempt takes over the bit of the one before it by 64. */
-static void on_started(struct attempt_fenced *fenced, uint64_t bit)
-{
-    for (uint32_t kind = 0; kind < LANE_KIND_COUNT; kind++) {
-        for (uint32_t index = 0; index < LEDGER_LANES; index++) {
-            fenced->ended[kind][index] &= ~bit;
-        }
-    }
-}
-
 static void
 on_entry(void *state, struct judge *judge, const struct journal_entry *entry, uint32_t position)
 {
@@ -92,17 +79,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
         }
         return;
     }
-    const uint64_t bit = UINT64_C(1) << entry->attempt % 64;
-    if (entry->kind == HOST_JOB_STARTED || entry->kind == HOST_REGION_STARTED) {
-        on_started(fenced, bit);
-        return;
-    }
-    const uint32_t index = lane_index_of(entry->lane);
-    CHECK(index < LEDGER_LANES);
-    uint64_t *ended = &fenced->ended[lane_kind_of(entry->lane)][index];
-    if (entry->kind != WIRE_ISSUED) {
-        *ended |= bit;
-    } else if ((*ended & bit) != 0) {
+    if (ledger_has_ended(ledger_lane(judge->ledger, entry->lane), entry->attempt)) {
         report_send(judge, entry, position);
     }
 }
@@ -115,10 +92,8 @@ const struct oracle_type oracle_attempt_fenced = {
     .sentence = "no half sends after its close, and no older attempt passes a fencing token",
     .mutants = mutants,
     .marks = marks,
-    .kinds = KIND(HOST_JOB_STARTED) | KIND(HOST_REGION_STARTED) | KIND(HOST_CONTRACT) |
-             KIND(HOST_CRASHED) | KIND(HOST_CLOSE) | KIND(HOST_CLOSED) | KIND(WIRE_ISSUED) |
-             KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
-    .kinds_unusual = KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
+    .kinds = KIND(HOST_CONTRACT) | KIND(WIRE_ISSUED) | KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
+    .kinds_unusual = KIND(WIRE_ISSUED) | KIND(WORLD_CREATED) | KIND(WORLD_REPLACED),
     .state_size = sizeof(struct attempt_fenced),
     .on_entry = on_entry,
 };

@@ -233,12 +233,22 @@ static void note_restored_from(struct ledger *ledger,
     }
 }
 
+static void begin_attempt(struct ledger *ledger, uint16_t attempt)
+{
+    for (uint32_t kind = 0; kind < LANE_KIND_COUNT; kind++) {
+        for (uint32_t index = 0; index < LEDGER_LANES; index++) {
+            ledger->lanes[kind][index].ended &= ~ledger_attempt_bit(attempt);
+        }
+    }
+}
+
 /* All that is not restored vanishes: places count in their own attempt only. */
 NOINLINE static void note_started(struct ledger *ledger, const struct journal_entry *entry)
 {
     const struct stored_checkpoint *checkpoint =
         entry->checkpoint == 0 ? NULL : store_get(ledger->store, entry->checkpoint);
     ledger->started = entry->attempt;
+    begin_attempt(ledger, entry->attempt);
     for (uint32_t subtask = 0; subtask < LEDGER_LANES; subtask++) {
         ledger->attempts[subtask] = entry->attempt;
         ledger->held_of[subtask] = 0;
@@ -267,6 +277,7 @@ NOINLINE static void note_region_started(struct ledger *ledger, const struct jou
     const uint32_t region = lane_index_of(entry->lane);
     const uint32_t regions = (uint32_t)entry->a;
     CHECK(region < LEDGER_LANES);
+    begin_attempt(ledger, entry->attempt);
     ledger->attempts[region] = entry->attempt;
     ledger->held -= ledger->held_of[region];
     ledger->held_of[region] = 0;
@@ -380,17 +391,29 @@ static bool is_within_cap(const struct ledger *ledger, const struct ledger_lane 
     return cap == 0 || sender->open <= cap;
 }
 
-/* Sent under an identity: as it was sent first, and by a staged sink as the staging allows. */
+/* Sent under an identity for the first time, and by a staged sink as the staging allows. */
 static bool is_plain_send(const struct ledger *ledger,
                           const struct journal_entry *entry,
                           const struct ledger_identity *identity)
 {
     const struct ledger_envelope *envelope = ledger->envelope_or_null;
-    if (identity->sent_value != entry->value || identity->shared) {
+    if (ledger->request_before != 0 || identity->shared) {
         return false;
     }
     return envelope == NULL ? !ledger_is_staged(ledger, entry->attempt)
                             : ledger_is_granted(envelope, entry->attempt);
+}
+
+/* A request of an identity is alone until another one follows it. */
+static void name_request_before(struct ledger *ledger, struct ledger_request *request)
+{
+    request->alone = ledger->request_before == 0;
+    if (!request->alone) {
+        struct ledger_request *before =
+            arena_array_find(&ledger->requests, ledger->request_before, sizeof(*before));
+        CHECK(before != NULL);
+        before->alone = false;
+    }
 }
 
 NOINLINE static void note_issued(struct ledger *ledger, const struct journal_entry *entry)
@@ -407,8 +430,12 @@ NOINLINE static void note_issued(struct ledger *ledger, const struct journal_ent
     };
     ledger->open++;
     sender->open += entry->attempt == sender->attempt ? 1u : 0u;
-    ledger->plain = is_within_cap(ledger, sender);
-    if (entry->identity == 0 || !ledger_is_sink_lane(entry->lane)) {
+    ledger->plain = is_within_cap(ledger, sender) && !ledger_has_ended(sender, entry->attempt);
+    if (!ledger_is_sink_lane(entry->lane)) {
+        return;
+    }
+    if (entry->identity == 0) {
+        ledger->plain = false;
         return;
     }
     struct ledger_identity *identity = ledger_identity_or_new(ledger, entry->identity);
@@ -417,6 +444,7 @@ NOINLINE static void note_issued(struct ledger *ledger, const struct journal_ent
     ledger->saw |= ledger->envelope_or_null != NULL ? SAW_SENT_ENVELOPE : 0;
     identity->sent_value = identity->request == 0 ? entry->value : identity->sent_value;
     ledger->request_before = identity->request;
+    name_request_before(ledger, request);
     identity->request = entry->request;
     request->identity = (uint32_t)(identity - ledger->identities) + 1;
     ledger->plain = ledger->plain && is_plain_send(ledger, entry, identity);
@@ -429,12 +457,21 @@ NOINLINE static void note_ended(struct ledger *ledger, const struct journal_entr
     if (request == NULL || !request->open) {
         return;
     }
+    ledger->plain = entry->kind == WIRE_ANSWERED && request->alone && ledger_is_success(entry);
     request->open = false;
     ledger->open--;
     struct ledger_lane *sender = ledger_lane(ledger, request->lane);
     if (request->attempt == sender->attempt) {
         CHECK(sender->open > 0);
         sender->open--;
+    }
+}
+
+NOINLINE static void note_half_ended(struct ledger *ledger, const struct journal_entry *entry)
+{
+    ledger_lane(ledger, entry->lane)->ended |= ledger_attempt_bit(entry->attempt);
+    if (entry->kind == HOST_CRASHED) {
+        ledger_note_crashed(ledger, entry);
     }
 }
 
@@ -606,9 +643,6 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
     case HOST_INJECTED:
         ledger_note_fault(ledger, entry);
         return;
-    case HOST_CRASHED:
-        ledger_note_crashed(ledger, entry);
-        return;
     case HOST_HEAL:
         ledger_note_heal(ledger, entry->time);
         return;
@@ -635,6 +669,11 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
         return;
     case HOST_BARRIER:
         note_barrier(ledger, entry);
+        return;
+    case HOST_CRASHED:
+    case HOST_CLOSE:
+    case HOST_CLOSED:
+        note_half_ended(ledger, entry);
         return;
     case HOST_STAGED:
         ledger_note_staged(ledger, entry, position);
@@ -687,8 +726,6 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
     case HOST_COMMIT:
     case HOST_SIGNAL:
     case HOST_COMMIT_RETURNED:
-    case HOST_CLOSE:
-    case HOST_CLOSED:
     case HOST_HALF_FAILED:
     case HOST_ZOMBIE:
     case HOST_ZOMBIE_ENDED:

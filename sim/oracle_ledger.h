@@ -17,8 +17,10 @@
  *   staged               it breaks the way of its envelope, or its record was staged before
  *   received, finalised  it breaks the way of its envelope
  *   commit request       the same; its bytes are not those that were staged
- *   wire issued          the half has more open requests than its cap; of an identity: the bytes are
- *                        not the first ones, or a staged sink may not send it, or it is shared
+ *   wire issued          the half has ended, or has more open requests than its cap; of the sink's own:
+ *                        it has no identity or is not the first of it, a staged sink may not send it,
+ *                        or the identity is shared
+ *   wire answered        it is not the only one of its identity so far, or did not succeed
  *   created, replaced,   not of the target service, or not of a record; more writes than records; too
  *   visible              early; not the first effect of its identity or resource; fencing is on
  *
@@ -31,8 +33,9 @@
 #include "sim/arena.h"
 #include "sim/engine/store.h"
 #include "sim/journal.h"
+#include "sinks/port/port.h"
 
-#define LEDGER_LANES 32 /* subtasks of one kind of lane: at least JOB_SUBTASK_MAX */
+#define LEDGER_LANES 16 /* subtasks of one kind of lane: JOB_SUBTASK_MAX */
 
 /* What became of a record since it was last handed to a writer. */
 enum ledger_outcome {
@@ -110,7 +113,8 @@ struct ledger_request {
     uint32_t identity; /* index + 1; 0 none */
     uint16_t attempt;
     lane lane;
-    bool open; /* neither answered, dropped, cancelled nor expired */
+    bool open;  /* neither answered, dropped, cancelled nor expired */
+    bool alone; /* the only data request of its identity so far */
 };
 
 struct ledger_resource {
@@ -121,6 +125,7 @@ struct ledger_resource {
 
 struct ledger_lane {
     nanos paused_until; /* injected: what it sends before leaves then */
+    uint64_t ended;     /* private: bit per attempt modulo 64 whose half is dead or told to close */
     uint32_t open;      /* requests without an end, of attempt */
     uint32_t barrier;   /* latest that reached it */
     uint16_t attempt;
@@ -308,8 +313,29 @@ bool ledger_is_live(const struct ledger *ledger, const struct ledger_envelope *e
 /* Whether the sink that runs in an attempt is a staged one; 0 is the running attempt. */
 bool ledger_is_staged(const struct ledger *ledger, uint16_t attempt);
 
+/* A new attempt takes over the bit of the one before it by 64. */
+static inline uint64_t ledger_attempt_bit(uint16_t attempt)
+{
+    return UINT64_C(1) << attempt % 64;
+}
+
 /* Whether this attempt may send the envelope. */
-bool ledger_is_granted(const struct ledger_envelope *envelope, uint16_t attempt);
+static inline bool ledger_is_granted(const struct ledger_envelope *envelope, uint16_t attempt)
+{
+    return (envelope->granted & ledger_attempt_bit(attempt)) != 0;
+}
+
+/* Whether the half of this lane and attempt is dead or has been told to close. */
+static inline bool ledger_has_ended(const struct ledger_lane *sender, uint16_t attempt)
+{
+    return (sender->ended & ledger_attempt_bit(attempt)) != 0;
+}
+
+/* Whether an answer says that what the request asks for is done. */
+static inline bool ledger_is_success(const struct journal_entry *answer)
+{
+    return answer->code == PORT_OK || answer->code == PORT_ALREADY_EXISTS;
+}
 
 /* Identity by digest, or NULL. */
 struct ledger_identity *ledger_identity(const struct ledger *ledger, uint64_t identity);

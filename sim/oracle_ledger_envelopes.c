@@ -102,16 +102,6 @@ bool ledger_is_live(const struct ledger *ledger, const struct ledger_envelope *e
            envelope->place_attempt == ledger->attempts[envelope->subtask];
 }
 
-static uint64_t grant_bit(uint16_t attempt)
-{
-    return UINT64_C(1) << (attempt & 63);
-}
-
-bool ledger_is_granted(const struct ledger_envelope *envelope, uint16_t attempt)
-{
-    return (envelope->granted & grant_bit(attempt)) != 0;
-}
-
 void ledger_note_collected(struct ledger *ledger, const struct stored_checkpoint *checkpoint)
 {
     for (uint32_t of = 0; of < checkpoint->collection_count; of++) {
@@ -335,7 +325,7 @@ void ledger_note_commit_request(struct ledger *ledger, const struct journal_entr
         return;
     }
     if (envelope->expected == entry->attempt || ledger->completed >= envelope->checkpoint) {
-        envelope->granted |= grant_bit(entry->attempt);
+        envelope->granted |= ledger_attempt_bit(entry->attempt);
     }
     ledger->plain = envelope->value == entry->value;
 }

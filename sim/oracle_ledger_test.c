@@ -209,6 +209,59 @@ static void a_pause_ends_with_its_process(void **state)
     assert_int_equal(ledger_request(ledger, sent)->leaves_at, SECONDS(11));
 }
 
+static bool is_plain_answer(struct kit *kit, uint32_t request, enum port_code code)
+{
+    (void)kit_note(
+        kit,
+        (struct journal_entry){.kind = WIRE_ANSWERED, .code = (uint8_t)code, .request = request});
+    return kit->judge->ledger->plain;
+}
+
+/* Goal: who asks for unusual entries hears of all answers that a retry may have to do with. */
+static void an_answer_is_plain_when_it_settles_the_only_request_of_its_identity(void **state)
+{
+    (void)state;
+    struct kit kit;
+    (void)start(&kit);
+    const uint32_t only = kit_send(&kit, kit_committer, 1);
+    assert_true(is_plain_answer(&kit, only, PORT_OK));
+    assert_false(is_plain_answer(&kit, only, PORT_OK)); /* it is not open any more */
+    const uint32_t second = kit_send(&kit, kit_committer, 1);
+    assert_false(is_plain_answer(&kit, second, PORT_OK));
+    const uint32_t followed = kit_send(&kit, kit_committer, 2);
+    (void)kit_send(&kit, kit_committer, 2);
+    assert_false(is_plain_answer(&kit, followed, PORT_OK));
+    assert_true(is_plain_answer(&kit, kit_send(&kit, kit_committer, 3), PORT_ALREADY_EXISTS));
+    assert_false(is_plain_answer(&kit, kit_send(&kit, kit_committer, 4), PORT_UNAVAILABLE));
+    assert_false(is_plain_answer(&kit, kit_send(&kit, kit_committer, 0), PORT_OK));
+}
+
+static bool is_plain_send(struct kit *kit, lane sender, uint32_t envelope)
+{
+    (void)kit_send(kit, sender, envelope);
+    return kit->judge->ledger->plain;
+}
+
+/* Goal: the same of requests, and of those after the end of their half. */
+static void a_send_is_plain_when_it_is_the_first_of_its_identity_and_its_half_lives(void **state)
+{
+    (void)state;
+    struct kit kit;
+    (void)start(&kit);
+    assert_true(is_plain_send(&kit, kit_writer, 1));
+    assert_false(is_plain_send(&kit, kit_writer, 1));
+    assert_false(is_plain_send(&kit, kit_writer, 0));
+    assert_true(is_plain_send(&kit, kit_policy, 0));
+    static const enum journal_kind ends[] = {HOST_CLOSE, HOST_CLOSED, HOST_CRASHED};
+    for (uint32_t i = 0; i < ARRAY_COUNT(ends); i++) {
+        kit_host(&kit, ends[i], 0);
+        assert_false(is_plain_send(&kit, kit_writer, 10 + i));
+        assert_true(is_plain_send(&kit, kit_committer, 20 + i));
+        kit_restart(&kit, 0);
+        assert_true(is_plain_send(&kit, kit_writer, 30 + i));
+    }
+}
+
 static void unknown_records_and_lanes_are_checks(void **state)
 {
     (void)state;
@@ -322,6 +375,8 @@ TEST_MAIN(oracle_ledger,
           TEST(faults_leave_stretches_between_them),
           TEST(a_pause_holds_back_its_own_lane),
           TEST(a_pause_ends_with_its_process),
+          TEST(an_answer_is_plain_when_it_settles_the_only_request_of_its_identity),
+          TEST(a_send_is_plain_when_it_is_the_first_of_its_identity_and_its_half_lives),
           TEST(unknown_records_and_lanes_are_checks),
           TEST(a_rollback_reaches_the_highest_hand_over),
           TEST(the_first_hand_over_is_remembered),

@@ -201,8 +201,7 @@ static void
 on_ended(struct retry_budget *budget, struct judge *judge, const struct journal_entry *entry)
 {
     const bool is_answer = entry->kind == WIRE_ANSWERED;
-    const bool is_success =
-        is_answer && (entry->code == PORT_OK || entry->code == PORT_ALREADY_EXISTS);
+    const bool is_success = is_answer && ledger_is_success(entry);
     struct account *account = ended_account(budget, judge, entry, is_success);
     if (account == NULL) {
         return;
@@ -242,6 +241,7 @@ const struct oracle_type oracle_retry_budget = {
     .marks = marks,
     .kinds = KIND(WIRE_ISSUED) | KIND(WIRE_ANSWERED) | KIND(WIRE_CANCELLED) | KIND(WIRE_DROPPED) |
              KIND(WIRE_EXPIRED),
+    .kinds_unusual = KIND(WIRE_ISSUED) | KIND(WIRE_ANSWERED),
     .state_size = sizeof(struct retry_budget),
     .on_entry = on_entry,
 };

@@ -1,6 +1,7 @@
 #include "sim/run.h"
 
 #include "sim/engine/job.h"
+#include "sim/oracle_ledger.h"
 #include "sinks/base/digest.h"
 
 #include <assert.h>
@@ -49,6 +50,7 @@ static const uint64_t dirty_kinds =
     UINT64_C(1) << WORLD_REMOVED;
 
 static_assert(JOURNAL_KIND_COUNT <= 64, "a set of kinds is a 64-bit word");
+static_assert(LEDGER_LANES >= JOB_SUBTASK_MAX, "the ledger has a lane for each subtask");
 
 static size_t soft_cap(const struct run_config *config)
 {
