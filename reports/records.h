@@ -287,6 +287,7 @@ struct report_choice {
     bool all_tried;
     const char *const *as_well; /* the nearest of them, as lines of a tape */
     size_t as_well_count;
+    uint32_t position; /* of the line of the journal that comes next when it is made */
 };
 
 /* Why a run fails. */
@@ -296,20 +297,23 @@ struct report_explanation {
     const char *oracle;
     const char *subject;
     const char *message;
-    const char *tape;    /* text */
-    const char *minimal; /* how small it is known to be */
-    uint32_t found;      /* choices of the run that was given */
+    uint32_t
+        decided_position; /* of the line of the journal at which it is seen; UINT32_MAX: the end */
+    const char *tape;     /* text */
+    const char *minimal;  /* how small it is known to be */
+    uint32_t found;       /* choices of the run that was given */
     const struct report_choice *choices;
     size_t choice_count;
     const char *const *story; /* of the subject: lines of the journal */
     size_t story_count;
     /* the decision */
     bool decided;
-    uint64_t decisive_event; /* the last at which another choice saves the run */
-    const char *decisive;    /* line of the journal; may be empty */
-    const char *last_chance; /* the choice that would have saved it; may be empty */
-    uint32_t behind_tried;   /* single choices behind it, none of which saves the run */
-    uint32_t behind_unclear; /* of these, ended by a limit */
+    uint64_t decisive_event;    /* the last at which another choice saves the run */
+    const char *decisive;       /* line of the journal; may be empty */
+    uint32_t decisive_position; /* its position; UINT32_MAX: none */
+    const char *last_chance;    /* the choice that would have saved it; may be empty */
+    uint32_t behind_tried;      /* single choices behind it, none of which saves the run */
+    uint32_t behind_unclear;    /* of these, ended by a limit */
     bool behind_all_tried;
     /* the nearest run that passes; may be empty */
     const char *twin;         /* how it differs: "without choice 1" */
