@@ -170,6 +170,15 @@ struct report_explored {
     uint64_t transitions_known;
 };
 
+/* How a claim is put to the test. */
+enum report_way {
+    REPORT_WAY_NONE = 0,
+    REPORT_WAY_SEEDS,   /* nothing may break it in many runs */
+    REPORT_WAY_WITNESS, /* a run must break it, and none where its condition is away */
+    REPORT_WAY_REFUSAL, /* configurations must be refused, those just inside the rule must run */
+    REPORT_WAY_WORDS,   /* one run must keep one word and break another */
+};
+
 /* One claim of the guarantee matrix. */
 struct report_claim {
     const char *id;
@@ -198,6 +207,23 @@ struct report_claim {
     const char *why;  /* what is missing when it is not; may be empty */
     uint64_t crashes; /* in the counted runs */
     uint64_t elapsed_ms;
+    /* evidence */
+    enum report_way way;           /* NONE: nothing of what follows is known */
+    const char *service;           /* "cloudtasks" */
+    const char *const *properties; /* those of property, one by one */
+    size_t property_count;
+    const char *scenario; /* names; may be empty, the last two */
+    const char *small;
+    const char *twin_scenario;
+    uint64_t adversary_seeds;         /* runs under the profile adversary */
+    struct report_count crash_runs;   /* counted runs with a crash and a restore */
+    const struct report_count *kinds; /* fault kinds of the menu: counted runs with each */
+    size_t kind_count;
+    const char *kinds_absent;         /* those that the scenario does not offer; may be empty */
+    const struct report_count *marks; /* that its oracles ask for */
+    size_t mark_count;
+    bool mutants_known; /* planted bugs were tried; of these were killed: */
+    const char *const *mutants;
 };
 
 struct report_mutant {

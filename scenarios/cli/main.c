@@ -46,7 +46,8 @@
      OPTION_BIT(BELOW) | OPTION_BIT(FOR) | OPTION_BIT(JSON) | OPTION_BIT(OUTPUT))
 #define MATRIX_OPTIONS                                                                             \
     (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL) | OPTION_BIT(SINK) |                    \
-     OPTION_BIT(MUTANTS) | OPTION_BIT(JUNIT) | OPTION_BIT(SUMMARY))
+     OPTION_BIT(MUTANTS) | OPTION_BIT(JUNIT) | OPTION_BIT(SUMMARY) | OPTION_BIT(MARKDOWN) |        \
+     OPTION_BIT(HTML))
 #define MUTANTS_OPTIONS                                                                            \
     (OPTION_BIT(JSON) | OPTION_BIT(JOBS) | OPTION_BIT(SHARD) | OPTION_BIT(OUT) |                   \
      OPTION_BIT(SAMPLE) | OPTION_BIT(WITHOUT_ORACLE) | OPTION_BIT(SOURCE) |                        \

@@ -81,12 +81,16 @@ counted_before(const struct mutant_records *records, size_t at, const struct cla
     return false;
 }
 
-uint32_t mutant_records_killed(const struct mutant_records *records, const struct claim *claim)
+const char *const *mutant_records_killed(const struct mutant_records *records,
+                                         const struct claim *claim,
+                                         struct text_pool *texts,
+                                         uint32_t *count)
 {
-    uint32_t killed = 0;
+    const char **killed = text_memory(texts, records->count + 1, sizeof *killed);
+    *count = 0;
     for (size_t i = 0; i < records->count; i++) {
         if (counts(&records->items[i], claim) && !counted_before(records, i, claim)) {
-            killed++;
+            killed[(*count)++] = records->items[i].name;
         }
     }
     return killed;

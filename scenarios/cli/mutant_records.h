@@ -20,7 +20,11 @@ struct mutant_records {
 MUST_USE enum status
 mutant_records_read(struct text_pool *texts, const char *path, struct mutant_records *records);
 
-/* How many mutants were killed on a scenario of the claim by an oracle of the claim. */
-uint32_t mutant_records_killed(const struct mutant_records *records, const struct claim *claim);
+/* The names of the mutants that were killed on a scenario of the claim by an oracle of the claim, into
+ * the texts; *count: how many there are. */
+const char *const *mutant_records_killed(const struct mutant_records *records,
+                                         const struct claim *claim,
+                                         struct text_pool *texts,
+                                         uint32_t *count);
 
 #endif

@@ -92,6 +92,8 @@ static const char *allowed_values(enum option_id id)
     case OPTION_BASELINE:
     case OPTION_PLOTS:
     case OPTION_SEARCHES:
+    case OPTION_MARKDOWN:
+    case OPTION_HTML:
     case OPTION_WITHOUT_ORACLE:
     case OPTION_STOP_AT:
     case OPTION_TAPE:
@@ -182,6 +184,10 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return take_text(value, &options->plots);
     case OPTION_SEARCHES:
         return take_text(value, &options->searches);
+    case OPTION_MARKDOWN:
+        return take_text(value, &options->markdown);
+    case OPTION_HTML:
+        return take_text(value, &options->html);
     case OPTION_HANG_AFTER:
         return duration_parse(value, &options->hang_after) == ERR_OK;
     case OPTION_WITHOUT_ORACLE:

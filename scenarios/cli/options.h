@@ -41,6 +41,8 @@ struct options {
     const char *baseline;
     const char *plots;
     const char *searches;
+    const char *markdown;
+    const char *html;
     nanos hang_after; /* default 20 s */
     const char *without_oracle;
     const char *stop_at;

@@ -148,3 +148,31 @@ void trial_add_established(struct trial *trial)
     trial->record->seeds += summary->counted;
     trial->record->crashes += summary->crash_points_hit;
 }
+
+/* The faults that are not on the menu of a scenario: "clock, memory". */
+static const char *absent_kinds(struct text_pool *texts, uint32_t menu)
+{
+    const char *list = "";
+    for (uint32_t kind = 1; kind < FAULT_KIND_COUNT; kind++) {
+        if ((menu >> kind & 1) == 0 && fault_kind_is_fault((enum fault_kind)kind)) {
+            list = text_format(texts,
+                               "%s%s%s",
+                               list,
+                               list[0] == '\0' ? "" : ", ",
+                               fault_kind_name((enum fault_kind)kind));
+        }
+    }
+    return list;
+}
+
+void trial_note_coverage(struct trial *trial, const struct scenario *scenario)
+{
+    struct report_claim *record = trial->record;
+    record->kinds = trial->run.kinds;
+    record->kind_count = trial->run.kind_count;
+    record->marks = trial->run.marks;
+    record->mark_count = trial->run.mark_count;
+    record->crash_runs = trial->run.crashes;
+    record->kinds_absent =
+        absent_kinds(&trial->session->texts, summary_kinds_offered(&scenario->config));
+}

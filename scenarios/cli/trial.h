@@ -57,10 +57,17 @@ const struct report_violation *trial_first_violation(struct trial *trial,
 void trial_set_witness(struct trial *trial, const struct report_violation *violation);
 void trial_add_established(struct trial *trial);
 
+/* Put into it which faults fired and what the oracles saw in the sweep that was judged. */
+void trial_note_coverage(struct trial *trial, const struct scenario *scenario);
+
 /* Make every run of the claim's small scenario with at most one deviation (--quick) or two, fewer where
  * its runs are so long that it would take minutes: what was made goes into the record, and a holds
  * claim that is broken there does not hold. */
 enum status trial_explore(struct trial *trial);
+
+/* Put a claim to the test that holds, or fails, by many runs; the verdict stands in the record. */
+enum status trial_holds(struct trial *trial);
+enum status trial_fails(struct trial *trial);
 
 /* Ways of trial_once.c: configurations that must be refused, and two words that differ. */
 enum status trial_refused(struct trial *trial);
