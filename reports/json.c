@@ -84,6 +84,14 @@ put_texts(const struct builder *builder, const char *key, const char *const *tex
     put(builder, key, list);
 }
 
+/* Write a whole file and give everything back. */
+static bool dump_root(FILE *file, const struct builder *root, bool ok)
+{
+    ok = ok && json_dumpf(root->object, file, JSON_INDENT(2)) == 0 && fputc('\n', file) == '\n';
+    json_decref(root->object);
+    return ok;
+}
+
 /* Wrap the list as a whole file, write it and give everything back. */
 static bool
 dump(FILE *file, const char *key, json_t *list, const char *second, json_t *list_or_null, bool ok)
@@ -94,9 +102,7 @@ dump(FILE *file, const char *key, json_t *list, const char *second, json_t *list
     if (list_or_null != NULL) {
         put(&root, second, list_or_null);
     }
-    ok = ok && json_dumpf(root.object, file, JSON_INDENT(2)) == 0 && fputc('\n', file) == '\n';
-    json_decref(root.object);
-    return ok;
+    return dump_root(file, &root, ok);
 }
 
 static json_t *violation_json(const struct report_violation *violation, bool *ok)
@@ -383,14 +389,69 @@ static json_t *claim_json(const struct report_claim *claim, bool *ok)
     return builder.object;
 }
 
+static json_t *claims_json(const struct report_claim *claims, size_t count, bool *ok)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        append(list, claim_json(&claims[i], ok), ok);
+    }
+    return list;
+}
+
 bool report_json_claims(FILE *file, const struct report_claim *claims, size_t count)
 {
     bool ok = true;
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
-        append(list, claim_json(&claims[i], &ok), &ok);
-    }
+    json_t *list = claims_json(claims, count, &ok);
     return dump(file, "claims", list, NULL, NULL, ok);
+}
+
+/* What the claim's fixed fields do not tell of how it was established. */
+static json_t *claim_evidence_json(const struct report_claim *claim, bool *ok)
+{
+    static const char *const ways[] = {
+        [REPORT_WAY_NONE] = "none",
+        [REPORT_WAY_SEEDS] = "seeds",
+        [REPORT_WAY_WITNESS] = "witness",
+        [REPORT_WAY_REFUSAL] = "refusal",
+        [REPORT_WAY_WORDS] = "words",
+    };
+    const struct builder builder = builder_in(ok);
+    put_text(&builder, "id", claim->id);
+    put_text(&builder, "service", claim->service);
+    put_text(&builder, "way", ways[claim->way]);
+    put_bool(&builder, "as_expected", claim->as_expected);
+    put_text(&builder, "why", claim->why);
+    put_texts(&builder, "properties", claim->properties, claim->property_count);
+    put_text(&builder, "scenario", claim->scenario);
+    put_text(&builder, "small", claim->small);
+    put_text(&builder, "twin", claim->twin_scenario);
+    put_count(&builder, "crash_runs", claim->crash_runs.count);
+    put_count(&builder, "adversary_seeds", claim->adversary_seeds);
+    put(&builder, "kinds", counts_json(claim->kinds, claim->kind_count, ok));
+    put(&builder, "marks", counts_json(claim->marks, claim->mark_count, ok));
+    put_bool(&builder, "mutants_known", claim->mutants_known);
+    put_texts(&builder, "mutants", claim->mutants, claim->mutants_killed);
+    return builder.object;
+}
+
+bool report_json_matrix(FILE *file, const struct report_matrix *matrix)
+{
+    bool ok = true;
+    json_t *evidence = json_array();
+    for (size_t i = 0; i < matrix->count; i++) {
+        append(evidence, claim_evidence_json(&matrix->claims[i], &ok), &ok);
+    }
+    const struct builder made = builder_in(&ok);
+    put_text(&made, "version", matrix->version);
+    put_id(&made, "clauses", matrix->clauses);
+    put_text(&made, "budget", matrix->budget);
+    put_text(&made, "command", matrix->command);
+    const struct builder root = builder_in(&ok);
+    put_count(&root, "schema", 1);
+    put(&root, "claims", claims_json(matrix->claims, matrix->count, &ok));
+    put(&root, "evidence", evidence);
+    put(&root, "made", made.object);
+    return dump_root(file, &root, ok);
 }
 
 static json_t *mutant_json(const struct report_mutant *mutant, bool *ok)

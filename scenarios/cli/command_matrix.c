@@ -274,7 +274,7 @@ enum status command_matrix(const struct options *options)
         status = run_reports_check(options);
     }
     if (status == STATUS_OK) {
-        status = matrix_pages_check(options);
+        status = matrix_pages_check(&session);
     }
     if (status == STATUS_OK && options->mutants != NULL) {
         status = mutant_records_read(&session.texts, options->mutants, &mutants);

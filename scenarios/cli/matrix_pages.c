@@ -1,7 +1,9 @@
 #include "scenarios/cli/matrix_pages.h"
 
+#include "reports/json.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/files.h"
+#include "scenarios/cli/output.h"
 #include "scenarios/cli/trial.h"
 #include "scenarios/wiring/catalogue.h"
 
@@ -9,8 +11,6 @@
 #include <string.h>
 
 #define PAGE "index.html"
-
-typedef bool page_writer(FILE *file, const struct report_matrix *matrix);
 
 /* --- what the pages tell beside the claims ------------------------------------------------------- */
 
@@ -112,53 +112,37 @@ static const char *command_words(struct text_pool *texts, const struct options *
 
 /* --- files --------------------------------------------------------------------------------------- */
 
-static enum status write_page(const char *option,
-                              const char *path,
-                              page_writer *writer,
-                              const struct report_matrix *matrix)
+static bool write_json(const void *context, FILE *file)
 {
-    struct file_writer file;
-    file_writer_start(&file, path);
-    const bool is_written = file.stream != NULL && writer(file.stream, matrix);
-    if (file_writer_finish(&file, is_written) == ERR_OK) {
-        return STATUS_OK;
-    }
-    complain(
-        "%s \"%s\": cannot be written; allowed: a place in a folder that exists", option, path);
-    return STATUS_USAGE;
+    return report_json_matrix(file, context);
 }
 
-/* Nothing: whether a file can be made is what is asked. */
-static enum status check_page(const char *option, const char *path)
+static bool write_markdown(const void *context, FILE *file)
 {
-    struct file_writer file;
-    file_writer_start(&file, path);
-    if (file.stream == NULL) {
-        complain(
-            "%s \"%s\": cannot be written; allowed: a place in a folder that exists", option, path);
-        return STATUS_USAGE;
-    }
-    file_writer_abandon(&file);
-    return STATUS_OK;
+    return report_markdown_matrix(file, context);
 }
 
-enum status matrix_pages_check(const struct options *options)
+static bool write_html(const void *context, FILE *file)
 {
-    struct text_pool texts = {0};
-    enum status status = STATUS_OK;
-    if (options->markdown != NULL) {
-        status = check_page("--markdown", options->markdown);
+    return report_html_matrix(file, context);
+}
+
+/* The page in the folder that --html names, if it does. */
+static const char *page_or_null(struct text_pool *texts, const struct options *options)
+{
+    return options->html == NULL ? NULL : text_format(texts, "%s/%s", options->html, PAGE);
+}
+
+enum status matrix_pages_check(struct session *session)
+{
+    const struct options *options = session->options;
+    enum status status = output_check_of("--markdown", options->markdown);
+    if (status == STATUS_OK && options->html != NULL && folder_make(options->html) != ERR_OK) {
+        complain("--html \"%s\": cannot be made; allowed: a folder", options->html);
+        status = STATUS_USAGE;
     }
-    if (status == STATUS_OK && options->html != NULL) {
-        if (folder_make(options->html) != ERR_OK) {
-            complain("--html \"%s\": cannot be made; allowed: a folder", options->html);
-            status = STATUS_USAGE;
-        } else {
-            status = check_page("--html", text_format(&texts, "%s/%s", options->html, PAGE));
-        }
-    }
-    text_pool_fini(&texts);
-    return status;
+    return status == STATUS_OK ? output_check_of("--html", page_or_null(&session->texts, options))
+                               : status;
 }
 
 enum status matrix_pages_write(const struct matrix_pages *pages)
@@ -176,17 +160,9 @@ enum status matrix_pages_write(const struct matrix_pages *pages)
     };
     add_gaps(texts, &matrix);
     add_sinks(pages->session, texts, &matrix);
-    enum status status = STATUS_OK;
-    if (options->markdown != NULL) {
-        status = status_worse(
-            status, write_page("--markdown", options->markdown, report_markdown_matrix, &matrix));
-    }
-    if (options->html != NULL) {
-        status = status_worse(status,
-                              write_page("--html",
-                                         text_format(texts, "%s/%s", options->html, PAGE),
-                                         report_html_matrix,
-                                         &matrix));
-    }
-    return status;
+    enum status status = output_whole("--json", options->json, &matrix, write_json);
+    enum status one = output_whole("--markdown", options->markdown, &matrix, write_markdown);
+    status = status_worse(status, one);
+    one = output_whole("--html", page_or_null(texts, options), &matrix, write_html);
+    return status_worse(status, one);
 }

@@ -14,7 +14,7 @@ struct matrix_pages {
 
 /* Whether they can be written; asked before long work. STATUS_OK, or STATUS_USAGE with a line on
  * standard error; so with write. */
-MUST_USE enum status matrix_pages_check(const struct options *options);
+MUST_USE enum status matrix_pages_check(struct session *session);
 MUST_USE enum status matrix_pages_write(const struct matrix_pages *pages);
 
 #endif

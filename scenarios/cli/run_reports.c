@@ -172,9 +172,9 @@ enum status run_reports_write_claims(const struct options *options,
                                      size_t count)
 {
     const struct results results = {.claims = claims, .claim_count = count};
-    enum status status = output_claims(options->json, claims, count);
-    enum status one = output_whole("--junit", options->junit, &results, write_junit_claims);
-    status = status_worse(status, one);
-    one = output_added("--summary", options->summary, &results, write_summary_claims);
+    const enum status status =
+        output_whole("--junit", options->junit, &results, write_junit_claims);
+    const enum status one =
+        output_added("--summary", options->summary, &results, write_summary_claims);
     return status_worse(status, one);
 }
