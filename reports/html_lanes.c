@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define TIME_WIDTH   86
-#define LANE_WIDTH   60
+#define TIME_WIDTH   82
+#define LANE_WIDTH   54
 #define WORDS_WIDTH  252
 #define WORDS_COLUMN 34 /* characters of a line of words */
 #define WORDS_LINES  3

@@ -157,7 +157,7 @@ static const char *const style[] = {
     "body{font-size:10.5pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}",
     "header.top,main,footer{max-width:none;padding:0}.filter,.skip,.as-list{display:none}",
     ".claim{break-inside:avoid-page}.claim:has(details[open]){break-inside:auto}",
-    "h2,h3,h4,h5{break-after:avoid}.pair{grid-template-columns:minmax(0,1fr)}",
+    "h2,h3,h4,h5,.sentence{break-after:avoid}.pair{grid-template-columns:minmax(0,1fr)}",
     ".scroll{overflow:visible}.lanes{break-inside:avoid-page}",
     ".lanes svg{max-width:100%;height:auto}",
     "details:not([open])>summary{display:none}.glance{font-size:8.5pt}.chip{padding:0 .35rem}",
@@ -195,6 +195,10 @@ static const char *const script[] = {
     "form.hidden=false;form.addEventListener(\"change\",filter);",
     "form.addEventListener(\"submit\",function(event){event.preventDefault();});",
     "unfold.addEventListener(\"click\",function(){all(unfold.textContent.charAt(0)===\"O\");});",
+    /* On a phone the words of the lanes are beside the screen: the list says them. */
+    "if(window.matchMedia(\"(max-width:40rem)\").matches){",
+    "[].forEach.call(document.querySelectorAll(\"details.as-list\"),function(list){list.open=true;}"
+    ");}",
     "window.addEventListener(\"hashchange\",visit);filter();visit();})();",
 };
 
