@@ -135,7 +135,8 @@ objects = $(patsubst %,build/$1/%.o,$2)
 # The command that compiles file $2 in variant $1.
 compile = $(call compiler,$1) $(call cflags,$1) $(call file_flags,$1,$2)
 # FORCE unless the file $1 holds the text $2.
-force_unless = $(if $(subst x$2x,,x$(file <$1)x)$(subst x$(file <$1)x,,x$2x),FORCE)
+kept_text = $(strip $(file <$1))
+force_unless = $(if $(subst x$(strip $2)x,,x$(kept_text)x)$(subst x$(kept_text)x,,x$(strip $2)x),FORCE)
 
 ifeq ($(V),1)
 quiet =
