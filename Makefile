@@ -281,7 +281,7 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 
 # --- Gates that run what was built -------------------------------------------------------------
 
-.PHONY: matrix matrix-full quick regress marks mutants searches determinism foreign fuzz-smoke fuzz-ablation
+.PHONY: gate gate-full matrix matrix-full quick regress marks mutants searches determinism foreign fuzz-smoke fuzz-ablation
 .PHONY: corpus
 .PHONY: coverage cross memcheck bench
 matrix: build/sinkproof ## every claim at the quick budget: 2,000 counted seeds
@@ -289,6 +289,12 @@ matrix: build/sinkproof ## every claim at the quick budget: 2,000 counted seeds
 
 matrix-full: build/sinkproof ## every claim at the full budget: 20,000 counted seeds
 	build/sinkproof matrix --json build/matrix.json
+
+gate: build/sinkproof ## the performance decision rule over its small cells, 3 repetitions
+	build/sinkproof gate --quick
+
+gate-full: build/sinkproof ## the same over all 108 cells, 30 repetitions: prints how long it took
+	build/sinkproof gate --json build/gate.json
 
 DETERMINISM_BINARIES := $(DETERMINISM_VARIANTS:%=build/%/sinkproof)
 quick: build/sinkproof $(DETERMINISM_BINARIES) ## the gates that run scenarios, at their fastest
@@ -426,7 +432,7 @@ INSTALLED_SINKS = $(filter-out %_test.c %_testkit.c %_testkit.h sinks/base/test.
     $(shell find sinks -name '*.[ch]' -o -name '*.def'))
 INSTALLED_SCENARIOS = $(shell find scenarios -name corpus -prune -o -name '*.json' -print \
     -o -name '*.jsonl' -print -o -name '*.tape' -print) $(wildcard scenarios/new_sink/*.in)
-INSTALLED_PAGES = docs/bring-your-own-sink.md
+INSTALLED_PAGES = docs/bring-your-own-sink.md docs/gate.md
 # Install files below a folder of the prefix, by their paths in the tree.
 install_tree = set -e; for file in $1; do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/$2/$$file; done
 

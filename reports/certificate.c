@@ -138,6 +138,9 @@ static void add_runs(const struct report_claim *claim, struct report_lines *line
             claim->witness_deviations,
             plural(claim->witness_deviations));
         return;
+    case REPORT_WAY_FIGURES:
+        add(lines, "%s case%s judged: %s", runs, plural(claim->seeds), claim->figures_or_null);
+        return;
     case REPORT_WAY_NONE:
         break;
     }
@@ -202,7 +205,7 @@ static void add_enumeration(const struct report_claim *claim, struct report_line
 
 static void add_profile(const struct report_claim *claim, struct report_lines *lines)
 {
-    if (strcmp(claim->profile, "adversary") == 0) {
+    if (strcmp(claim->profile, "adversary") == 0 || claim->way == REPORT_WAY_FIGURES) {
         return;
     }
     if (strncmp(claim->adversary, "relies on ", 10) == 0) {
@@ -235,6 +238,9 @@ void report_claim_open(const struct report_claim *claim, struct report_lines *li
         break;
     case REPORT_WAY_WORDS:
         add(lines, "that the words differ is shown, not when else they do");
+        break;
+    case REPORT_WAY_FIGURES:
+        add(lines, "figures other than those of its cases; simulated ones are of a cost model");
         break;
     case REPORT_WAY_NONE:
         break;
@@ -280,6 +286,9 @@ void report_claim_established(const struct report_claim *claim, char line[REPORT
         break;
     case REPORT_WAY_REFUSAL:
         append(line, "%s configurations", number);
+        break;
+    case REPORT_WAY_FIGURES:
+        append(line, "%s cases", number);
         break;
     case REPORT_WAY_NONE:
         break;

@@ -414,6 +414,7 @@ static json_t *claim_evidence_json(const struct report_claim *claim, bool *ok)
         [REPORT_WAY_WITNESS] = "witness",
         [REPORT_WAY_REFUSAL] = "refusal",
         [REPORT_WAY_WORDS] = "words",
+        [REPORT_WAY_FIGURES] = "figures",
     };
     const struct builder builder = builder_in(ok);
     put_text(&builder, "id", claim->id);
@@ -422,6 +423,7 @@ static json_t *claim_evidence_json(const struct report_claim *claim, bool *ok)
     put_bool(&builder, "as_expected", claim->as_expected);
     put_text(&builder, "why", claim->why);
     put_texts(&builder, "properties", claim->properties, claim->property_count);
+    put_text(&builder, "figures", claim->figures_or_null != NULL ? claim->figures_or_null : "");
     put_text(&builder, "scenario", claim->scenario);
     put_text(&builder, "small", claim->small);
     put_text(&builder, "twin", claim->twin_scenario);

@@ -177,6 +177,7 @@ enum report_way {
     REPORT_WAY_WITNESS, /* a run must break it, and none where its condition is away */
     REPORT_WAY_REFUSAL, /* configurations must be refused, those just inside the rule must run */
     REPORT_WAY_WORDS,   /* one run must keep one word and break another */
+    REPORT_WAY_FIGURES, /* cases must come out as they were published or follow from a rule */
 };
 
 /* One claim of the guarantee matrix. */
@@ -224,6 +225,8 @@ struct report_claim {
     size_t mark_count;
     bool mutants_known; /* planted bugs were tried; of these were killed: */
     const char *const *mutants;
+    /* of a claim about figures: what came out of its cases, in words; else NULL */
+    const char *figures_or_null;
 };
 
 struct report_mutant {

@@ -318,6 +318,8 @@ static void print_established(FILE *file, const struct report_claim *claim)
                       claim->witness_deviations == 1 ? "entry" : "entries",
                       claim->calm_breaks ? "breaks" : "clean",
                       report_verdict_name(claim->twin));
+    } else if (claim->figures_or_null != NULL) {
+        (void)fprintf(file, "%s", claim->figures_or_null);
     } else {
         (void)fprintf(file, "%" PRIu64 " seeds", claim->seeds);
         if (claim->crashes > 0) {

@@ -49,6 +49,7 @@ enum claim_field {
     CLAIM_INSIDES,
     CLAIM_LACKS,
     CLAIM_RELIES,
+    CLAIM_CASES,
     CLAIM_FIELD_COUNT,
 };
 
@@ -105,6 +106,7 @@ static const struct field claim_fields[CLAIM_FIELD_COUNT] = {
                               .max = CLAIM_LIST_MAX},
     [CLAIM_INSIDES] = {.type = FIELD_TYPE_NAMES, .key = "insides", .min = 1, .max = CLAIM_LIST_MAX},
     [CLAIM_RELIES] = {.type = FIELD_TYPE_NAMES, .key = "relies", .min = 1, .max = CLAIM_LIST_MAX},
+    [CLAIM_CASES] = {.type = FIELD_TYPE_NAMES, .key = "cases", .min = 1, .max = CLAIM_CASE_MAX},
     [CLAIM_LACKS] = {.type = FIELD_TYPE_NAMES, .key = "lacks", .min = 1, .max = CLAIM_LIST_MAX},
 };
 
@@ -163,7 +165,10 @@ read_values(struct reader *reader, uint32_t index, json_t *item, struct claim_va
             return err;
         }
     }
-    for (uint32_t i = 0; i <= CLAIM_LAST_REQUIRED; i++) {
+    /* Cases of the decision rule have no scenario and no oracle: they are judged by the rule itself. */
+    const bool is_rule = values->values[CLAIM_CASES].given;
+    const uint32_t last_required = is_rule ? CLAIM_EXPECTED : CLAIM_LAST_REQUIRED;
+    for (uint32_t i = 0; i <= last_required; i++) {
         if (!values->values[i].given) {
             field_place(index, claim_fields[i].key, place);
             return reader_reject(
@@ -182,7 +187,7 @@ static const char *text_of(const struct claim_values *values, enum claim_field f
 static enum err fill_texts(struct reader *reader,
                            const struct claim_values *values,
                            enum claim_field field,
-                           const char *texts[CLAIM_LIST_MAX],
+                           const char **texts,
                            uint32_t *count)
 {
     json_t *list = values->values[field].json;
@@ -218,6 +223,9 @@ fill_lists(struct reader *reader, const struct claim_values *values, struct clai
     }
     if (err == ERR_OK) {
         err = fill_texts(reader, values, CLAIM_RELIES, claim->relies, &claim->rely_count);
+    }
+    if (err == ERR_OK) {
+        err = fill_texts(reader, values, CLAIM_CASES, claim->cases, &claim->case_count);
     }
     return err;
 }
@@ -267,7 +275,11 @@ static enum err check_claim(struct reader *reader,
         field_place(index, "id", place);
         return reader_reject(reader, ERR_INVALID, place, claim->id, "each id once");
     }
-    if (!is_sink(set, claim->sink)) {
+    if (claim->case_count > 0 && !claim->holds) {
+        field_place(index, "cases", place);
+        return reader_reject(reader, ERR_INVALID, place, claim->id, "of a claim that holds");
+    }
+    if (claim->case_count == 0 && !is_sink(set, claim->sink)) {
         field_place(index, "sink", place);
         return reader_reject(
             reader, ERR_INVALID, place, claim->sink, "a sink mode's name, as in list sinks");

@@ -6,6 +6,7 @@
 #include "scenarios/scenario.h"
 
 #define CLAIM_LIST_MAX 8
+#define CLAIM_CASE_MAX 24
 
 enum claim_calm {
     CLAIM_CALM_CLEAN = 0, /* a fails claim breaks only under some deviation */
@@ -38,6 +39,10 @@ struct claim {
     /* of a claim that two words differ: one run keeps the oracles and breaks all of these */
     const struct oracle_type *lacks[CLAIM_LIST_MAX];
     uint32_t lack_count;
+    /* of a claim about the performance decision rule: cases of scenarios/gate/, in the place of
+     * scenarios and oracles; sink says whose rule it is */
+    const char *cases[CLAIM_CASE_MAX];
+    uint32_t case_count;
     /* of a claim about reliance: clauses that the report must name beyond the claim's profile */
     const char *relies[CLAIM_LIST_MAX];
     uint32_t rely_count;

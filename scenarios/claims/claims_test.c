@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define CLOUDTASKS "scenarios/claims/cloudtasks.json"
+#define GATE       "scenarios/claims/gate.json"
 #define GENERIC    "scenarios/claims/generic.json"
 
 static struct claim_set *load(const char *path)
@@ -147,6 +148,27 @@ static void shipped_claims_have_their_scenarios(void **state)
     }
 }
 
+/* Goal: the rows about the decision rule are all there, and name cases in the place of scenarios. That
+ * these come out is the matrix's to show, and scenarios/gate/cases_test.c's. */
+static void claims_about_the_decision_rule_name_cases(void **state)
+{
+    (void)state;
+    struct claim_set *set = load(GATE);
+    assert_int_equal(claims_count(set), 14);
+    for (uint32_t i = 0; i < claims_count(set); i++) {
+        char id[8];
+        (void)snprintf(id, sizeof(id), "PD-%u", i + 1);
+        const struct claim *claim = claims_at(set, i);
+        assert_string_equal(claim->id, id);
+        assert_true(claim->holds);
+        assert_true(claim->case_count > 0);
+        assert_int_equal(claim->oracle_count, 0);
+        assert_string_equal(claim->scenario, "");
+    }
+    assert_string_equal(claims_find(set, "PD-10")->cases[14], "F11-c");
+    claims_destroy(set);
+}
+
 /* Goal: fields come through. */
 static void claim_is_read(void **state)
 {
@@ -220,6 +242,11 @@ static void bad_claims_are_one_line(void **state)
              ",\"configurations\":[\"a\"],\"insides\":[\"b\",\"c\"]") "]}",
          "claims[0].insides: a list of another length",
          ERR_INVALID},
+        {"{\"schema\":1,\"claims\":[{\"id\":\"A\",\"sink\":\"rule\",\"condition\":\"c\","
+         "\"properties\":[\"p\"],\"profile\":\"documented\",\"expected\":\"fails\",\"twin\":\"t\","
+         "\"cases\":[\"a\"]}]}",
+         "claims[0].cases: A; allowed: of a claim that holds",
+         ERR_INVALID},
         {"{\"schema\":1,\"claims\":[" CLAIM(",\"calm\":\"dead\"") "]}",
          "claims[0].calm: \"dead\"; allowed: clean, breaks",
          ERR_INVALID},
@@ -275,6 +302,7 @@ static void damaged_file_is_refused_or_valid(void **state)
 
 TEST_MAIN(claims,
           TEST(shipped_claims_have_their_scenarios),
+          TEST(claims_about_the_decision_rule_name_cases),
           TEST(claim_is_read),
           TEST(bad_claims_are_one_line),
           TEST(damaged_file_is_refused_or_valid))

@@ -22,6 +22,7 @@ command_function command_diff;
 command_function command_digests;
 command_function command_explore;
 command_function command_explain;
+command_function command_gate;
 command_function command_list;
 command_function command_marks;
 command_function command_matrix;

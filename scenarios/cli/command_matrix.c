@@ -8,6 +8,7 @@
  *            the condition must hold on counted seeds.
  *   refused  one run of each configuration that the sink must refuse, before the run begins or by what
  *            the oracle refused sees; the ones just inside the rule must run and complete a checkpoint.
+ *   cases    cases of the performance decision rule, one judgement each: all come out as they must.
  *   words    one run, found by search, that keeps what one word asks for and lacks what another does.
  *
  * For holds and fails, all runs of the claim's small scenario with at most one deviation (--quick) or two
@@ -62,10 +63,11 @@ static void set_oracles(struct trial *trial)
 
 static enum report_way way_of(const struct claim *claim)
 {
-    return is_about_refusal(claim) ? REPORT_WAY_REFUSAL
-           : claim->lack_count > 0 ? REPORT_WAY_WORDS
-           : claim->holds          ? REPORT_WAY_SEEDS
-                                   : REPORT_WAY_WITNESS;
+    return claim->case_count > 0     ? REPORT_WAY_FIGURES
+           : is_about_refusal(claim) ? REPORT_WAY_REFUSAL
+           : claim->lack_count > 0   ? REPORT_WAY_WORDS
+           : claim->holds            ? REPORT_WAY_SEEDS
+                                     : REPORT_WAY_WITNESS;
 }
 
 /* "cloudtasks" of "cloudtasks-exactly-once". */
@@ -85,6 +87,8 @@ static enum status put_to_the_test(struct trial *trial)
         return trial_refused(trial);
     case REPORT_WAY_WORDS:
         return trial_words(trial);
+    case REPORT_WAY_FIGURES:
+        return trial_cases(trial);
     case REPORT_WAY_NONE:
         break;
     }
@@ -149,7 +153,7 @@ static enum status try_claim(struct trial *trial)
         trial->mutants, claim, &trial->session->texts, &record->mutants_killed);
     set_oracles(trial);
     enum status status = put_to_the_test(trial);
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && record->way != REPORT_WAY_FIGURES) {
         status = check_steadiness(trial);
     }
     if (status == STATUS_OK &&

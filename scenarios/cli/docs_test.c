@@ -1,4 +1,5 @@
-/* The manual says what the help says, and every command of docs/bring-your-own-sink.md works.
+/* The manual says what the help says, and every command of docs/bring-your-own-sink.md and docs/gate.md
+ * works.
  *
  * link: binary scenarios/cli/workshop_testkit scenarios/cli/process scenarios/cli/text
  * link: sinks/base/bytes scenarios/document_testkit
@@ -10,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PAGE "docs/bring-your-own-sink.md"
+#define PAGE      "docs/bring-your-own-sink.md"
+#define GATE_PAGE "docs/gate.md"
 
 static void install(struct workshop *workshop)
 {
@@ -46,6 +48,26 @@ static void every_command_of_the_page_works_and_prints_what_it_shows(void **stat
     (void)fclose(page);
 }
 
+/* Goal: the same of the page about the decision rule. Method: run them in the source tree, with the
+ * binary under test. */
+static void every_command_of_the_gate_page_works_and_prints_what_it_shows(void **state)
+{
+    struct workshop *workshop = *state;
+    FILE *page = fopen(GATE_PAGE, "r");
+    assert_non_null(page);
+    const struct document read = document_script(
+        page, GATE_PAGE, text_format(&workshop->texts, "%s/script", workshop->folder));
+    assert_int_equal(read.commands, 2);
+    assert_int_equal(read.skipped, 1); /* the whole matrix */
+    workshop_must(workshop,
+                  "here=$(pwd) && sed \"s#build/sinkproof#$SINKPROOF#\" script >whole && "
+                  "cd \"$ROOT\" && sh \"$here/whole\" >\"$here/said.txt\"",
+                  0);
+    rewind(page);
+    assert_in_range(document_check_shown(page, workshop_read(workshop, "said.txt")), 5, 20);
+    (void)fclose(page);
+}
+
 static void the_manual_says_what_the_help_says(void **state)
 {
     struct workshop *workshop = *state;
@@ -67,4 +89,5 @@ static void the_manual_says_what_the_help_says(void **state)
 
 TEST_MAIN(docs,
           WORKSHOP_TEST(every_command_of_the_page_works_and_prints_what_it_shows),
+          WORKSHOP_TEST(every_command_of_the_gate_page_works_and_prints_what_it_shows),
           WORKSHOP_TEST(the_manual_says_what_the_help_says))

@@ -48,6 +48,9 @@
     (SWEEP_OPTIONS | OPTION_BIT(QUICK) | OPTION_BIT(SMALL) | OPTION_BIT(SINK) |                    \
      OPTION_BIT(MUTANTS) | OPTION_BIT(JUNIT) | OPTION_BIT(SUMMARY) | OPTION_BIT(MARKDOWN) |        \
      OPTION_BIT(HTML))
+#define GATE_OPTIONS                                                                               \
+    (OPTION_BIT(JOBS) | OPTION_BIT(HANG_AFTER) | OPTION_BIT(SEEDS) | OPTION_BIT(JSON) |            \
+     OPTION_BIT(OUT) | OPTION_BIT(QUICK) | OPTION_BIT(COSTS) | OPTION_BIT(CELL))
 #define MUTANTS_OPTIONS                                                                            \
     (OPTION_BIT(JSON) | OPTION_BIT(JOBS) | OPTION_BIT(SHARD) | OPTION_BIT(OUT) |                   \
      OPTION_BIT(SAMPLE) | OPTION_BIT(WITHOUT_ORACLE) | OPTION_BIT(SOURCE) |                        \
@@ -150,6 +153,13 @@ static const struct command commands[] = {
      OPTION_BIT(WITH) | OPTION_BIT(WITH_SINK) | OPTION_BIT(SINK) | OPTION_BIT(SEEDS) |
          OPTION_BIT(PROFILE) | OPTION_BIT(HANG_AFTER),
      command_diff},
+    {"gate",
+     "[CANDIDATE...|published]",
+     "judge by simulated figures whether a candidate is fast enough to replace its current path",
+     0,
+     ANY_NUMBER,
+     GATE_OPTIONS,
+     command_gate},
     {"new-sink",
      "DIR",
      "write a small sink of your own to start from, with its Makefile and scenarios",

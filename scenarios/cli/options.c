@@ -115,6 +115,8 @@ static const char *allowed_values(enum option_id id)
     case OPTION_WITH_SINK:
     case OPTION_CRASH_POINTS:
     case OPTION_RE_EXECUTE:
+    case OPTION_COSTS:
+    case OPTION_CELL:
     case OPTION_COUNT:
         return "a value that is not empty";
     }
@@ -238,6 +240,10 @@ static bool take(struct options *options, enum option_id id, const char *value)
         return number_within(value, 1, COUNT_MAX, &options->max_runs);
     case OPTION_FAIL_UNDER:
         return take_margin(value, &options->fail_under);
+    case OPTION_COSTS:
+        return take_text(value, &options->costs);
+    case OPTION_CELL:
+        return take_text(value, &options->cell);
     case OPTION_NONE:
     case OPTION_STRICT:
     case OPTION_TRACE:

@@ -67,6 +67,8 @@ struct options {
     uint32_t deviations; /* default 2 */
     uint64_t max_runs;   /* 0: no limit */
     int64_t fail_under;  /* ns */
+    const char *costs;
+    const char *cell;
 };
 
 static inline bool option_is_given(const struct options *options, uint64_t bits)

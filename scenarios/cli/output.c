@@ -169,3 +169,13 @@ enum status output_survey(const char *path_or_null, const struct report_survey *
     file_writer_start(&writer, path_or_null);
     return finish(&writer, writer.stream != NULL && report_json_survey(writer.stream, survey));
 }
+
+enum status output_gate(const char *path_or_null, const struct report_gate *gate)
+{
+    struct file_writer writer;
+    if (path_or_null == NULL) {
+        return STATUS_OK;
+    }
+    file_writer_start(&writer, path_or_null);
+    return finish(&writer, writer.stream != NULL && report_gate_json(writer.stream, gate));
+}

@@ -2,6 +2,7 @@
 #ifndef SCENARIOS_CLI_OUTPUT_H
 #define SCENARIOS_CLI_OUTPUT_H
 
+#include "reports/gate.h"
 #include "reports/records.h"
 #include "reports/text.h"
 #include "scenarios/cli/status.h"
@@ -20,6 +21,7 @@ output_entries(const char *path_or_null, const struct report_entry *entries, siz
 enum status output_survey(const char *path_or_null, const struct report_survey *survey);
 enum status output_explanation(const char *path_or_null,
                                const struct report_explanation *explanation);
+enum status output_gate(const char *path_or_null, const struct report_gate *gate);
 enum status
 output_metrics(const char *path_or_null, const struct report_metric *metrics, size_t count);
 

@@ -11,7 +11,7 @@
 static bool is_other_folder(const char *name)
 {
     static const char *const others[] = {
-        "bench", "claims", "cli", "corpus", "fuzz", "mutants", "new_sink", "wiring"};
+        "bench", "claims", "cli", "corpus", "fuzz", "gate", "mutants", "new_sink", "wiring"};
     for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
         if (strcmp(name, others[i]) == 0) {
             return true;

@@ -69,7 +69,9 @@ enum status trial_explore(struct trial *trial);
 enum status trial_holds(struct trial *trial);
 enum status trial_fails(struct trial *trial);
 
-/* Ways of trial_once.c: configurations that must be refused, and two words that differ. */
+/* Ways of trial_once.c: configurations that must be refused, two words that differ, and cases of the
+ * performance decision rule. */
+enum status trial_cases(struct trial *trial);
 enum status trial_refused(struct trial *trial);
 enum status trial_words(struct trial *trial);
 

@@ -1,6 +1,7 @@
-/* Claims that one run decides: a configuration that must be refused, and a run that tells two words
- * apart. */
+/* Claims that one run decides: a configuration that must be refused, a run that tells two words apart,
+ * and a case of the performance decision rule. */
 #include "scenarios/cli/trial.h"
+#include "scenarios/gate/cases.h"
 
 #include <string.h>
 
@@ -143,5 +144,37 @@ enum status trial_words(struct trial *trial)
                       claim->lacks[0]->name);
     }
     scenario_destroy(scenario);
+    return status;
+}
+
+/* --- cases of the decision rule ------------------------------------------------------------------ */
+
+enum status trial_cases(struct trial *trial)
+{
+    const struct claim *claim = trial->claim;
+    struct text_pool *texts = &trial->session->texts;
+    const char *figures = "";
+    enum status status = STATUS_OK;
+    trial->record->verdict = REPORT_HOLDS;
+    for (uint32_t i = 0; i < claim->case_count && status == STATUS_OK; i++) {
+        struct report_gate_case found = {0};
+        status = cases_judge(texts, claim->cases[i], trial->session->options->jobs, &found);
+        if (status != STATUS_OK) {
+            break;
+        }
+        trial->record->seeds++;
+        figures =
+            text_format(texts, "%s%s%s %s", figures, i > 0 ? ", " : "", found.name, found.verdict);
+        if (!found.as_published) {
+            trial->record->verdict = REPORT_FAILS;
+            trial_explain(trial,
+                          "case %s: %s by rule \"%s\": %s",
+                          found.name,
+                          found.verdict,
+                          found.rule,
+                          found.figures);
+        }
+    }
+    trial->record->figures_or_null = figures;
     return status;
 }

@@ -155,6 +155,16 @@ static bool is_doubled(const struct decision_input *input,
     return side == DECISION_REPLAY && arm_of(input, side)->doubled_effects > 0;
 }
 
+/* A connector is judged only behind its primitive, unless it is exempt (PD-12). */
+static bool lacks_stage_1(const struct decision_input *input,
+                          const struct decision *decision,
+                          enum decision_side side)
+{
+    (void)decision;
+    return side == DECISION_CANDIDATE && input->needs_stage_1 &&
+           input->stage_1 != DECISION_GENERAL && input->stage_1 != DECISION_CONSTRAINED;
+}
+
 /* The control has a concurrency of its own, that is what it is. */
 static bool is_of_another_shape(const struct decision_input *input,
                                 const struct decision *decision,
@@ -253,12 +263,21 @@ static bool is_insensitive(const struct decision_input *input,
            decision_at_least(decision->control, CONTROL_BELOW_PERCENT, 100);
 }
 
+static bool is_miscalibrated(const struct decision_input *input,
+                             const struct decision *decision,
+                             enum decision_side side)
+{
+    (void)decision;
+    return arm_of(input, side)->miscalibrated;
+}
+
 static const struct {
     arm_rule *breaks;
     uint8_t rule;
     uint8_t verdict;
 } rules[] = {
     {is_doubled, DECISION_BY_DOUBLED, DECISION_REJECT},
+    {lacks_stage_1, DECISION_BY_STAGE, DECISION_REFUSED},
     {is_of_another_shape, DECISION_BY_SHAPE, DECISION_REFUSED},
     {is_not_observed, DECISION_BY_STANDING, DECISION_NO_VERDICT},
     {is_missing, DECISION_BY_MISSING_ARM, DECISION_INCONCLUSIVE},
@@ -269,6 +288,7 @@ static const struct {
     {varies, DECISION_BY_VARIATION, DECISION_INCONCLUSIVE},
     {was_held_back, DECISION_BY_LIMITER, DECISION_INCONCLUSIVE},
     {is_insensitive, DECISION_BY_CONTROL, DECISION_INCONCLUSIVE},
+    {is_miscalibrated, DECISION_BY_CALIBRATION, DECISION_INCONCLUSIVE},
 };
 
 /* The thresholds of 13.2. */
@@ -335,11 +355,6 @@ bool decision_confirm(struct decision *decision, const struct decision *others, 
         }
     }
     return true;
-}
-
-bool decision_admits_stage_2(enum decision_verdict stage_1, bool exempt)
-{
-    return exempt || stage_1 == DECISION_GENERAL || stage_1 == DECISION_CONSTRAINED;
 }
 
 /* --- names ------------------------------------------------------------------------------------- */

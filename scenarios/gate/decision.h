@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DECISION_RUN_MAX 16u
+#define DECISION_RUN_MAX 32u
 
 /* Figures above this are a CHECK: sums and products of them stay in 64 bits. */
 #define DECISION_FIGURE_MAX (UINT64_C(1) << 48)
@@ -62,6 +62,7 @@ struct decision_arm {
     uint32_t errors;      /* that nothing explains */
     uint64_t doubled_effects; /* protected effects that were found more than once */
     uint64_t pacing_waits;    /* of a limiter, behind the first window */
+    bool miscalibrated;       /* with costs that are known it did not show what follows from them */
 };
 
 struct decision_input {
@@ -69,6 +70,8 @@ struct decision_input {
     uint32_t repetitions_least;
     bool replay_wanted;
     bool control_wanted;
+    bool needs_stage_1;  /* of a connector, whose primitive came before it and had this verdict */
+    uint8_t stage_1;     /* enum decision_verdict */
     bool latency_exempt; /* throughput alone decides: its latency follows the checkpoint interval */
     uint64_t keys_most;  /* records in the fullest bucket of keys, and in the emptiest */
     uint64_t keys_least;
@@ -90,6 +93,7 @@ enum decision_verdict {
 #define DECISION_RULES(X)                                                                          \
     X(DECISION_BY_NOTHING, "none", "13.7", "nothing decided")                                      \
     X(DECISION_BY_DOUBLED, "doubled effect", "13.1 (1)", "a replayed record took effect twice")    \
+    X(DECISION_BY_STAGE, "stage", "13.5", "its primitive did not pass stage 1")                    \
     X(DECISION_BY_SHAPE, "shape", "13.4", "the arms differ in what they must share")               \
     X(DECISION_BY_STANDING, "not observed", "13.5", "a run of the cell was not observed")          \
     X(DECISION_BY_MISSING_ARM, "missing arm", "13.1 (2)", "an arm of the cell is missing")         \
@@ -100,6 +104,7 @@ enum decision_verdict {
     X(DECISION_BY_VARIATION, "variation", "13.3", "(max - min) / mean is above 10 %")              \
     X(DECISION_BY_LIMITER, "limiter", "13.4", "the load was held back by its own limiter")         \
     X(DECISION_BY_CONTROL, "control", "13.4", "one request at a time reaches 25 % of it")          \
+    X(DECISION_BY_CALIBRATION, "calibration", "13.5", "an arm did not show a known answer")        \
     X(DECISION_BY_THROUGHPUT_ONLY, "throughput gate", "13.2", "p95 is exempt; throughput decides") \
     X(DECISION_BY_GENERAL, "general", "13.2", "throughput >= 0.70 and p95 <= 2.0")                 \
     X(DECISION_BY_CONSTRAINED, "constrained", "13.2", "throughput >= 0.25 and p95 <= 4.0")         \
@@ -139,9 +144,6 @@ void decision_make(const struct decision_input *input, struct decision *decision
 /* A verdict stands only if it does under halved and doubled costs, too (13.9): make it inconclusive
  * when one of the others has another verdict. True when it was left as it is. */
 bool decision_confirm(struct decision *decision, const struct decision *others, uint32_t count);
-
-/* Whether a primitive's verdict lets its connector be judged (PD-12); exempt ones always may. */
-bool decision_admits_stage_2(enum decision_verdict stage_1, bool exempt);
 
 /* True when a >= n/d, and when a <= n/d; false without a denominator. */
 bool decision_at_least(struct decision_ratio a, uint64_t numerator, uint64_t denominator);

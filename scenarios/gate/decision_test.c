@@ -310,6 +310,7 @@ static void rules_decide_in_their_order(void **state)
     struct decision_arm *candidate = &input.arms[DECISION_CANDIDATE];
     struct decision_arm *control = &input.arms[DECISION_CONTROL];
     set_arm(control, 900000, MS(10));
+    candidate->miscalibrated = true;
     candidate->pacing_waits = 1;
     candidate->runs[0].throughput = 1200000;
     candidate->read_back = false;
@@ -321,6 +322,9 @@ static void rules_decide_in_their_order(void **state)
     input.arms[DECISION_REPLAY].doubled_effects = 1;
     assert_decided(&input, DECISION_REJECT, DECISION_BY_DOUBLED);
     input.arms[DECISION_REPLAY].doubled_effects = 0;
+    input.needs_stage_1 = true;
+    assert_decided(&input, DECISION_REFUSED, DECISION_BY_STAGE);
+    input.stage_1 = DECISION_CONSTRAINED;
     assert_decided(&input, DECISION_REFUSED, DECISION_BY_SHAPE);
     candidate->shape.parallelism--;
     assert_decided(&input, DECISION_NO_VERDICT, DECISION_BY_STANDING);
@@ -339,6 +343,9 @@ static void rules_decide_in_their_order(void **state)
     candidate->pacing_waits = 0;
     assert_decided(&input, DECISION_INCONCLUSIVE, DECISION_BY_CONTROL);
     set_arm(control, 1, MS(10));
+    control->shape.concurrency = 1;
+    assert_decided(&input, DECISION_INCONCLUSIVE, DECISION_BY_CALIBRATION);
+    candidate->miscalibrated = false;
     assert_decided(&input, DECISION_GENERAL, DECISION_BY_GENERAL);
 }
 
@@ -360,9 +367,14 @@ static void a_connector_is_judged_only_behind_its_primitive(void **state)
 {
     (void)state;
     for (uint32_t verdict = 0; verdict < DECISION_VERDICT_COUNT; verdict++) {
+        struct decision_input input = good_cell();
         const bool passes = verdict == DECISION_GENERAL || verdict == DECISION_CONSTRAINED;
-        assert_int_equal(decision_admits_stage_2((enum decision_verdict)verdict, false), passes);
-        assert_true(decision_admits_stage_2((enum decision_verdict)verdict, true));
+        input.stage_1 = (uint8_t)verdict;
+        assert_decided(&input, DECISION_GENERAL, DECISION_BY_GENERAL);
+        input.needs_stage_1 = true;
+        assert_decided(&input,
+                       passes ? DECISION_GENERAL : DECISION_REFUSED,
+                       passes ? DECISION_BY_GENERAL : DECISION_BY_STAGE);
     }
 }
 
