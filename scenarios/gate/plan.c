@@ -135,7 +135,7 @@ static void read_arm(struct json_input *input, json_t *item, struct plan_arm *ar
                 item,
                 "arms",
                 "name scenario concurrency_option model_latency_option is_protected is_staged "
-                "hot_keys");
+                "is_keyed hot_keys");
     *arm = (struct plan_arm){
         .name = json_input_text(input, item, "name"),
         .scenario = json_input_text(input, item, "scenario"),
@@ -143,6 +143,7 @@ static void read_arm(struct json_input *input, json_t *item, struct plan_arm *ar
         .model_latency_option = json_input_text(input, item, "model_latency_option"),
         .is_protected = json_input_bool(input, item, "is_protected"),
         .is_staged = json_input_bool(input, item, "is_staged"),
+        .is_keyed = json_input_bool(input, item, "is_keyed"),
         .hot_keys = json_input_text(input, item, "hot_keys"),
     };
 }

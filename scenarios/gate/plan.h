@@ -25,7 +25,8 @@ struct plan_arm {
     const char *model_latency_option; /* of the model: gets COST_NAME_LATENCY; "" none */
     bool is_protected;                /* a replay must not double its effects */
     bool is_staged;                   /* its effects wait for their checkpoint */
-    const char *hot_keys;             /* why it cannot be measured with hot keys; "" it can */
+    bool is_keyed;        /* its effects are named by keys: what is submitted twice is one */
+    const char *hot_keys; /* why it cannot be measured with hot keys; "" it can */
 };
 
 struct plan_candidate {

@@ -109,6 +109,22 @@ cell_of(uint32_t arm, const struct cell_shape *shape, enum cell_purpose purpose,
     return cell;
 }
 
+/* The replay of a primitive: a tenth of the submissions made twice; where only the engine's own replays
+ * are known for such, restores, whose downtime is no throughput. */
+static bool is_replayed_by_restores(const struct plan *plan, uint32_t arm)
+{
+    return !plan->arms[arm].is_keyed;
+}
+
+static struct cell primitive_replay(const struct plan *plan,
+                                    uint32_t arm,
+                                    const struct cell_shape *shape,
+                                    uint32_t variant)
+{
+    return is_replayed_by_restores(plan, arm) ? cell_of(arm, shape, CELL_CRASHED, COSTS_AS_GIVEN)
+                                              : cell_of(arm, shape, CELL_REPEATED, variant);
+}
+
 static uint32_t repetitions_of(const struct verdicts *verdicts, uint32_t variant)
 {
     return variant == COSTS_AS_GIVEN ? verdicts->repetitions : verdicts->repetitions_varied;
@@ -130,7 +146,9 @@ void verdict_want_stage_1(struct verdicts *verdicts, const struct plan_candidate
         const uint32_t primitive = candidate->primitive;
         book_want(book, cell_of(candidate->baseline, &shape, CELL_PRIMITIVE, i), count);
         book_want(book, cell_of(primitive, &shape, CELL_PRIMITIVE, i), count);
-        book_want(book, cell_of(primitive, &shape, CELL_REPEATED, i), count);
+        book_want(book,
+                  primitive_replay(book->plan, primitive, &shape, i),
+                  is_replayed_by_restores(book->plan, primitive) ? 1 : count);
         book_want(book, cell_of(primitive, &shape, CELL_SERIAL, i), CONTROL_RUNS);
     }
 }
@@ -259,6 +277,14 @@ move_doubled(const struct verdicts *verdicts, uint32_t arm, struct decision_inpu
     }
 }
 
+/* Of a replay by restores: its downtime is no throughput (13.5), and its load is its own. */
+static void ask_for_correctness_alone(struct decision_input *input)
+{
+    struct decision_arm *replay = &input->arms[DECISION_REPLAY];
+    replay->repetitions = input->repetitions_least;
+    replay->shape = input->arms[DECISION_CANDIDATE].shape;
+}
+
 static struct decision_input stage_1_input(const struct verdicts *verdicts,
                                            const struct plan_candidate *candidate,
                                            uint32_t variant)
@@ -276,7 +302,7 @@ static struct decision_input stage_1_input(const struct verdicts *verdicts,
     const struct cell cells[DECISION_SIDE_COUNT] = {
         cell_of(candidate->baseline, &shape, CELL_PRIMITIVE, variant),
         cell_of(primitive, &shape, CELL_PRIMITIVE, variant),
-        cell_of(primitive, &shape, CELL_REPEATED, variant),
+        primitive_replay(verdicts->book->plan, primitive, &shape, variant),
         cell_of(primitive, &shape, CELL_SERIAL, variant),
     };
     for (uint32_t i = 0; i < DECISION_SIDE_COUNT; i++) {
@@ -285,6 +311,9 @@ static struct decision_input stage_1_input(const struct verdicts *verdicts,
     /* As much as the service takes is offered to each: that the control is offered fewer records is
      * its concurrency's. */
     input.arms[DECISION_CONTROL].shape.capacity = input.arms[DECISION_BASELINE].shape.capacity;
+    if (is_replayed_by_restores(verdicts->book->plan, primitive)) {
+        ask_for_correctness_alone(&input);
+    }
     move_doubled(verdicts, primitive, &input);
     return input;
 }
@@ -310,11 +339,8 @@ static struct decision_input cell_input(const struct verdicts *verdicts,
     const struct cell crashed = cell_of(candidate->candidate, shape, CELL_CRASHED, COSTS_AS_GIVEN);
     fill_arm(verdicts, &baseline, &input.arms[DECISION_BASELINE]);
     fill_arm(verdicts, &mine, &input.arms[DECISION_CANDIDATE]);
-    /* The replay of stage 2 asks for correctness alone: its downtime is no throughput (13.5). */
-    struct decision_arm *replay = &input.arms[DECISION_REPLAY];
-    fill_arm(verdicts, &crashed, replay);
-    replay->repetitions = input.repetitions_least;
-    replay->shape = input.arms[DECISION_CANDIDATE].shape;
+    fill_arm(verdicts, &crashed, &input.arms[DECISION_REPLAY]);
+    ask_for_correctness_alone(&input);
     move_doubled(verdicts, candidate->candidate, &input);
     return input;
 }
@@ -493,7 +519,7 @@ uint8_t verdict_stage_1(struct verdicts *verdicts,
     const struct cell cells[DECISION_SIDE_COUNT] = {
         cell_of(candidate->baseline, &shape, CELL_PRIMITIVE, 0),
         cell_of(primitive, &shape, CELL_PRIMITIVE, 0),
-        cell_of(primitive, &shape, CELL_REPEATED, 0),
+        primitive_replay(verdicts->book->plan, primitive, &shape, 0),
         cell_of(primitive, &shape, CELL_SERIAL, 0),
     };
     for (uint32_t i = 0; i < DECISION_SIDE_COUNT; i++) {
