@@ -156,7 +156,7 @@ static void claims_about_the_decision_rule_name_cases(void **state)
     struct claim_set *set = load(GATE);
     assert_int_equal(claims_count(set), 14);
     for (uint32_t i = 0; i < claims_count(set); i++) {
-        char id[8];
+        char id[16];
         (void)snprintf(id, sizeof(id), "PD-%u", i + 1);
         const struct claim *claim = claims_at(set, i);
         assert_string_equal(claim->id, id);
