@@ -281,11 +281,21 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 
 # --- Gates that run what was built -------------------------------------------------------------
 
-.PHONY: gate gate-full matrix matrix-full quick regress marks mutants searches determinism foreign fuzz-smoke fuzz-ablation
+.PHONY: gate gate-full matrix matrix-full guarantees html-check quick regress marks mutants
+.PHONY: searches determinism foreign fuzz-smoke fuzz-ablation
 .PHONY: corpus
 .PHONY: coverage cross memcheck bench
-matrix: build/sinkproof ## every claim at the quick budget: 2,000 counted seeds
-	build/sinkproof matrix --quick
+matrix: build/sinkproof ## every claim at the quick budget, and docs/guarantees.md is up to date
+	tools/guarantees --check
+
+guarantees: build/sinkproof ## write docs/guarantees.md again
+	tools/guarantees
+
+html-check: build/sinkproof ## the page of the matrix in headless Chromium; screenshots in build/html
+	build/sinkproof matrix --quick --html build/html --json build/html/matrix.json
+	tools/page-check build/html/index.html build/html/matrix.json
+	tools/schema-check docs/schema/matrix.json build/html/matrix.json
+	tools/html-check build/html/index.html build/html
 
 matrix-full: build/sinkproof ## every claim at the full budget: 20,000 counted seeds
 	build/sinkproof matrix --json build/matrix.json
@@ -406,7 +416,7 @@ bench: build/sinkproof ## speed against the reference loops
 
 # tools/gates makes one step after the other, goes on after a failed one, and closes with a count.
 TEST_STEPS := format-check headers unit corpus symbols quick
-CHECK_STEPS := format-check headers fences symbols unit matrix marks mutants regress x1 determinism \
+CHECK_STEPS := format-check headers fences symbols unit matrix html-check marks mutants regress x1 determinism \
     fuzz-smoke corpus tidy cppcheck coverage
 FULL_STEPS := $(CHECK_STEPS:matrix=matrix-full) explore memcheck setup:cross cross foreign
 

@@ -246,7 +246,8 @@ void report_claim_open(const struct report_claim *claim, struct report_lines *li
         break;
     }
     if (claim->way == REPORT_WAY_SEEDS && !claim->mutants_known) {
-        add(lines, "which planted bugs its oracles catch was not counted in this run (--mutants)");
+        add(lines,
+            "which planted bugs its oracles catch was not counted in this run: it needs --mutants");
     }
 }
 

@@ -209,10 +209,10 @@ static void write_evidence(FILE *file,
     }
     (void)fprintf(file,
                   "<p class=\"aside\">Digest of its runs <code>0x%016" PRIx64
-                  "</code>. Again: <code>sinkproof matrix ",
+                  "</code>. This claim alone: <code>sinkproof matrix ",
                   claim->digest);
     html_text(file, claim->id);
-    (void)fputs("</code></p>\n", file);
+    (void)fputs("</code> with the options of the page</p>\n", file);
 }
 
 void html_claim(FILE *file,

@@ -28,7 +28,7 @@ static const char *const style[] = {
     "white-space:nowrap}",
     ".skip{position:absolute;left:-99rem;top:.5rem;background:var(--card);padding:.5rem 1rem}",
     ".skip:focus{left:.5rem}.aside{color:var(--soft);font-size:.875rem}",
-    ".scroll{overflow-x:auto;max-width:100%}",
+    ".scroll{overflow-x:auto;max-width:100%;position:relative}",
     /* head */
     "header.top{padding-top:clamp(2rem,6vw,4.5rem);padding-bottom:1rem}",
     ".brand{color:var(--soft);font-weight:600;letter-spacing:.02em}",

@@ -164,17 +164,16 @@ static void every_command_from_red_to_fix_works(void **state)
     remove_folder(folder);
 }
 
-/* Goal: the same of the page on timing constraints. */
-static void every_command_of_the_timing_page_works(void **state)
+/* A page all of whose commands are run and print what it shows. */
+static void check_page(const char *name)
 {
     char folder[PATH_BYTES];
     char path[PATH_BYTES + 64];
-    FILE *page = fopen("docs/timing.md", "r");
-    (void)state;
+    FILE *page = fopen(name, "r");
     assert_non_null(page);
     make_folder(folder);
     (void)snprintf(path, sizeof path, "%s/script.sh", folder);
-    const struct document script = document_script(page, "docs/timing.md", path);
+    const struct document script = document_script(page, name, path);
     assert_int_equal(run_script(folder), 0);
     char *said = said_in(folder);
     rewind(page);
@@ -186,8 +185,23 @@ static void every_command_of_the_timing_page_works(void **state)
     remove_folder(folder);
 }
 
+/* Goal: the same of the page on timing constraints. */
+static void every_command_of_the_timing_page_works(void **state)
+{
+    (void)state;
+    check_page("docs/timing.md");
+}
+
+/* Goal: the same of the page on certificates. */
+static void every_command_of_the_page_on_certificates_works(void **state)
+{
+    (void)state;
+    check_page("docs/reading-the-certificate.md");
+}
+
 TEST_MAIN(readme,
           TEST(every_command_of_the_readme_ends_as_it_says),
           TEST(every_command_from_red_to_fix_works),
           TEST(every_command_of_the_timing_page_works),
+          TEST(every_command_of_the_page_on_certificates_works),
           TEST(a_wrong_status_is_seen_and_a_marked_block_is_not_run))

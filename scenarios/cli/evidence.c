@@ -10,7 +10,7 @@
 
 /* What may be tried to explain one witness: so many events, and in runs no fewer and no more. Counted
  * and not timed, so that the page is the same on every machine. */
-#define EVENTS_TRIED (UINT64_C(1) << 21)
+#define EVENTS_TRIED (UINT64_C(1) << 20)
 #define RUNS_LEAST   60u
 #define RUNS_MOST    4000u
 
