@@ -374,7 +374,7 @@ corpus: $(REPLAYERS) ## every fuzz target over its corpus, without libFuzzer
 	$(quiet)tools/corpus $^
 
 COVERAGE_TESTS := $(TESTS:%=build/coverage/%)
-coverage: build/coverage/sinkproof $(COVERAGE_TESTS) ## lines of sinks, sim, models: at least 85 %
+coverage: build/coverage/sinkproof $(COVERAGE_TESTS) ## lines of sinks, sim, models: at least 90 %
 	$(quiet)TEST_SECONDS=$(TEST_SECONDS) tools/coverage build/coverage $(COVERAGE_TESTS)
 
 CROSS_OBJECTS := $(foreach v,$(CROSS_VARIANTS),$(call objects,$v,$(SYMBOL_MODULES)))
@@ -438,7 +438,7 @@ check-full: ## the same with 20,000 seeds per claim, fuzzing, cross builds, valg
 
 # A sink's headers include tables (.def); claims and scenarios are found beside the binary.
 # What a user's own sink is built from is all of sinks/ but what is for its tests.
-INSTALLED_SINKS = $(filter-out %_test.c %_testkit.c %_testkit.h sinks/base/test.%,\
+INSTALLED_SINKS = $(filter-out %_test.c %_test.def %_testkit.c %_testkit.h sinks/base/test.%,\
     $(shell find sinks -name '*.[ch]' -o -name '*.def'))
 INSTALLED_SCENARIOS = $(shell find scenarios -name corpus -prune -o -name '*.json' -print \
     -o -name '*.jsonl' -print -o -name '*.tape' -print) $(wildcard scenarios/new_sink/*.in)

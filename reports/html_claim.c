@@ -145,7 +145,9 @@ static void write_timelines(FILE *file,
         if (timelines[i] != NULL) {
             (void)snprintf(id, sizeof id, "t-%s-%s", sides[i].part, claim->id);
             for (char *at = id; *at != '\0'; at++) {
-                *at = *at == ' ' || *at == '"' || *at == '<' || *at == '&' ? '-' : *at;
+                if (*at == ' ' || *at == '"' || *at == '<' || *at == '&') {
+                    *at = '-';
+                }
             }
             html_timeline(file, timelines[i], id, sides[i].mark);
         }

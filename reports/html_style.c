@@ -20,9 +20,8 @@ static const char *const style[] = {
     "header.top,main,footer{max-width:84rem;margin:0 auto;padding:0 1.25rem}",
     "h1,h2,h3,h4,h5{line-height:1.25;margin:0;font-weight:650;text-wrap:balance}",
     "p,ul,ol,dl,pre,figure{margin:0}a{color:var(--accent)}",
-    "code,pre,.id,.num{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,\"DejaVu Sans "
-    "Mono\",",
-    "monospace;font-size:.875em;overflow-wrap:anywhere}",
+    "code,pre,.id,.num{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,",
+    "\"DejaVu Sans Mono\",monospace;font-size:.875em;overflow-wrap:anywhere}",
     ":focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:4px}",
     ".unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);",
     "white-space:nowrap}",
@@ -179,8 +178,8 @@ static const char *const script[] = {
     "(!verdict||verdict.split(\" \").indexOf(cell.dataset.verdict)>=0);}",
     "function filter(){var count=0;cells.forEach(function(cell){cell.hidden=!fits(cell);",
     "count+=cell.hidden?0:1;});",
-    "groups.forEach(function(group){group.hidden=!group.querySelector(\"article.claim:not([hidden])"
-    "\");});",
+    "groups.forEach(function(group){",
+    "group.hidden=!group.querySelector(\"article.claim:not([hidden])\");});",
     "chips.forEach(function(chip){var cell=document.getElementById(chip.hash.slice(1));",
     "chip.classList.toggle(\"dim\",!cell||cell.hidden);});",
     "shown.textContent=count+\" of \"+cells.length+\" claims shown\";}",

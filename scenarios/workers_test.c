@@ -105,7 +105,7 @@ static uint64_t run(struct work *work, uint32_t jobs, uint64_t count)
     const struct workers_options options = {
         .jobs = jobs,
         .slot_size = sizeof(struct slot),
-        .hang_after = MS(400),
+        .hang_after = SECONDS(2),
         .count = count,
         .chunk = 7,
         .context = work,

@@ -49,8 +49,8 @@ static void add_run(struct sample *sample,
 static void distribution(struct sample *sample, struct points *points)
 {
     const size_t all = sample->count + sample->missing;
-    qsort(sample->values, sample->count, sizeof *sample->values, points_compare);
     if (sample->count > 0) {
+        qsort(sample->values, sample->count, sizeof *sample->values, points_compare);
         points_add(points, sample->values[0], 0);
     }
     for (size_t i = 0; i < sample->count; i++) {
