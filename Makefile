@@ -281,7 +281,7 @@ cppcheck: | build/cppcheck/. ## cppcheck over product code
 
 # --- Gates that run what was built -------------------------------------------------------------
 
-.PHONY: gate gate-full matrix matrix-full guarantees html-check quick regress marks mutants
+.PHONY: gate gate-full matrix matrix-full guarantees html-check quick reports regress marks mutants
 .PHONY: searches determinism foreign fuzz-smoke fuzz-ablation
 .PHONY: corpus
 .PHONY: coverage cross memcheck bench
@@ -309,6 +309,9 @@ gate-full: build/sinkproof ## the same over all 108 cells, 30 repetitions: print
 DETERMINISM_BINARIES := $(DETERMINISM_VARIANTS:%=build/%/sinkproof)
 quick: build/sinkproof $(DETERMINISM_BINARIES) ## the gates that run scenarios, at their fastest
 	tools/quick $(DETERMINISM_VARIANTS)
+
+reports: build/sinkproof ## JUnit XML and SARIF are what their public schemas say
+	tools/report-schemas build/sinkproof
 
 regress: build/sinkproof ## every kept tape of scenarios/regress still shows what it showed
 	build/sinkproof rejudge --strict
@@ -416,8 +419,8 @@ bench: build/sinkproof ## speed against the reference loops
 
 # tools/gates makes one step after the other, goes on after a failed one, and closes with a count.
 TEST_STEPS := format-check headers unit corpus symbols quick
-CHECK_STEPS := format-check headers fences symbols unit matrix html-check marks mutants regress x1 determinism \
-    fuzz-smoke corpus tidy cppcheck coverage
+CHECK_STEPS := format-check headers fences symbols unit matrix html-check reports marks mutants regress \
+    x1 determinism fuzz-smoke corpus tidy cppcheck coverage
 FULL_STEPS := $(CHECK_STEPS:matrix=matrix-full) explore memcheck setup:cross cross foreign
 
 .PHONY: run test check check-full install man clean help

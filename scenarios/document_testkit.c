@@ -101,6 +101,96 @@ struct document document_script(FILE *document, const char *name, const char *pa
     return script.read;
 }
 
+static size_t indent_of(const char *line)
+{
+    return strspn(line, " ");
+}
+
+/* The first key of a list's item stands behind its dash. */
+static bool begins_step(const char *line)
+{
+    const char *key = line + indent_of(line);
+    return starts_with(starts_with(key, "- ") ? key + 2 : key, "run: |");
+}
+
+static bool is_blank(const char *line)
+{
+    return line[indent_of(line)] == '\n';
+}
+
+/* A step on its way: its lines stand deeper than its key. */
+struct step {
+    size_t indent;
+    unsigned number; /* of the line that it begins at; 0: there is none */
+    bool is_skipped;
+};
+
+static void end_step(struct script *script, struct step *step)
+{
+    if (step->number > 0 && !step->is_skipped) {
+        (void)fputs(")\n", script->file);
+        write_check(script, step->number, 0);
+    }
+    *step = (struct step){0};
+}
+
+static void begin_step(struct script *script, struct step *step, const char *line, unsigned number)
+{
+    *step = (struct step){
+        .indent = indent_of(line),
+        .number = number,
+        .is_skipped = strstr(line, "# not run by scenarios/") != NULL,
+    };
+    if (step->is_skipped) {
+        script->read.skipped++;
+    } else {
+        (void)fputs("( set -e\n", script->file);
+    }
+}
+
+static void write_step_line(struct script *script, struct step *step, const char *line)
+{
+    if (step->number > 0 && !step->is_skipped) {
+        (void)fputs(line + indent_of(line), script->file);
+    }
+}
+
+static void write_steps(struct script *script, FILE *document)
+{
+    char line[LINE_BYTES];
+    struct step step = {0};
+    bool in_block = false;
+    unsigned number = 0;
+    (void)fputs("failed=0\n", script->file);
+    while (fgets(line, sizeof line, document) != NULL) {
+        number++;
+        if (starts_with(line, "```")) {
+            end_step(script, &step);
+            in_block = !in_block && strcmp(line, "```yaml\n") == 0;
+            script->read.blocks += in_block ? 1 : 0;
+        } else if (in_block && !is_blank(line)) {
+            if (step.number > 0 && indent_of(line) <= step.indent) {
+                end_step(script, &step);
+            }
+            if (step.number == 0 && begins_step(line)) {
+                begin_step(script, &step, line, number);
+            } else {
+                write_step_line(script, &step, line);
+            }
+        }
+    }
+    (void)fputs("exit $failed\n", script->file);
+}
+
+struct document document_steps(FILE *document, const char *name, const char *path)
+{
+    struct script script = {.file = fopen(path, "w"), .name = name};
+    assert_non_null(script.file);
+    write_steps(&script, document);
+    assert_int_equal(fclose(script.file), 0);
+    return script.read;
+}
+
 static bool is_shown(const char *said, const char *line)
 {
     char part[512];

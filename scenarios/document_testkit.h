@@ -22,6 +22,11 @@ struct document {
 /* Write the script of a document, which name names in complaints, to a path. */
 struct document document_script(FILE *document, const char *name, const char *path);
 
+/* Write the steps of a document's workflows: the commands behind each "run: |" of its ```yaml blocks, as
+ * a shell runs them that ends at the first that fails. Each step must end with status 0; one whose line
+ * says "run: | # not run by scenarios/...: why" is left out. A step counts as a command. */
+struct document document_steps(FILE *document, const char *name, const char *path);
+
 /* Fail the test unless each line of the blocks of ```text is in what the commands said; "..." stands
  * for anything on one line. Returns the number of lines. */
 unsigned document_check_shown(FILE *document, const char *said);

@@ -108,6 +108,43 @@ static void a_wrong_status_is_seen_and_a_marked_block_is_not_run(void **state)
     remove_folder(folder);
 }
 
+/* Goal: a step of a workflow ends at its first command that fails, and one without a mark is run. */
+static void a_failing_step_of_a_workflow_is_seen(void **state)
+{
+    static const struct {
+        const char *text;
+        int status;
+        unsigned commands;
+        unsigned skipped;
+    } texts[] = {
+        {"```yaml\n- run: |\n    true\n    test \"$x\" = \"\"\n- uses: x\n```\n", 0, 1, 0},
+        {"```yaml\n- run: |\n    false\n    true\n```\n", 1, 1, 0},
+        {"```yaml\n- run: |\n    true\n- run: |\n    false\n```\n", 1, 2, 0},
+        {"```yaml\n- run: | # not run by scenarios/x.c: why\n    false\n- a: b\n```\n", 0, 0, 1},
+        {"```yaml\n- run: |\n    if true; then\n      false\n    fi\n```\n", 1, 1, 0},
+        {"```sh\nrun: |\n  false\n```\n", 0, 0, 0},
+    };
+    char folder[PATH_BYTES];
+    char path[PATH_BYTES + 64];
+    (void)state;
+    make_folder(folder);
+    (void)snprintf(path, sizeof path, "%s/script.sh", folder);
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+        FILE *page = tmpfile();
+        assert_non_null(page);
+        (void)fputs(texts[i].text, page);
+        rewind(page);
+        const struct document steps = document_steps(page, "page", path);
+        (void)fclose(page);
+        assert_int_equal(steps.commands, texts[i].commands);
+        assert_int_equal(steps.skipped, texts[i].skipped);
+        if (run_script(folder) != texts[i].status) {
+            fail_msg("not status %d: %s", texts[i].status, texts[i].text);
+        }
+    }
+    remove_folder(folder);
+}
+
 #define PAGE "docs/from-red-to-fix.md"
 
 /* What the commands of a page printed. */
@@ -204,4 +241,5 @@ TEST_MAIN(readme,
           TEST(every_command_from_red_to_fix_works),
           TEST(every_command_of_the_timing_page_works),
           TEST(every_command_of_the_page_on_certificates_works),
-          TEST(a_wrong_status_is_seen_and_a_marked_block_is_not_run))
+          TEST(a_wrong_status_is_seen_and_a_marked_block_is_not_run),
+          TEST(a_failing_step_of_a_workflow_is_seen))
