@@ -87,23 +87,23 @@ static bool check_payload(const struct step *step, struct bytes payload)
     return true;
 }
 
-static bool check_capacity(const struct step *step, size_t task_size)
+static void refuse_size(const struct step *step, size_t task_size)
+{
+    struct staged_writer *writer = step->writer;
+    struct byte_writer message;
+    byte_writer_init(&message, writer->message, sizeof(writer->message));
+    byte_writer_text(&message, "a task of ");
+    byte_writer_decimal(&message, task_size);
+    byte_writer_text(&message, " bytes exceeds the limit of 100000");
+    fail(step, SINK_REASON_CAPACITY, byte_writer_view(&message));
+}
+
+static void refuse_fullness(const struct step *step, size_t task_size)
 {
     struct staged_writer *writer = step->writer;
     const struct cloudtasks_config *config = &writer->config;
     struct byte_writer message;
     byte_writer_init(&message, writer->message, sizeof(writer->message));
-    if (task_size > ENVELOPE_PART_SIZE_MAX) {
-        byte_writer_text(&message, "a task of ");
-        byte_writer_decimal(&message, task_size);
-        byte_writer_text(&message, " bytes exceeds the limit of 100000");
-        fail(step, SINK_REASON_CAPACITY, byte_writer_view(&message));
-        return false;
-    }
-    if (writer->staged_count < config->staged_count_max &&
-        task_size + STAGED_TASK_OVERHEAD <= config->staged_bytes_max - writer->staged_bytes) {
-        return true;
-    }
     byte_writer_text(&message, "staging is full with ");
     byte_writer_decimal(&message, writer->staged_count);
     byte_writer_text(&message, " tasks of max_staged_tasks ");
@@ -116,7 +116,22 @@ static bool check_capacity(const struct step *step, size_t task_size)
     byte_writer_decimal(&message, task_size);
     byte_writer_text(&message, ": raise a cap or checkpoint more often");
     fail(step, SINK_REASON_CAPACITY, byte_writer_view(&message));
-    return false;
+}
+
+static bool check_capacity(const struct step *step, size_t task_size)
+{
+    const struct staged_writer *writer = step->writer;
+    const struct cloudtasks_config *config = &writer->config;
+    if (task_size > ENVELOPE_PART_SIZE_MAX) {
+        refuse_size(step, task_size);
+        return false;
+    }
+    if (writer->staged_count >= config->staged_count_max ||
+        task_size + STAGED_TASK_OVERHEAD > config->staged_bytes_max - writer->staged_bytes) {
+        refuse_fullness(step, task_size);
+        return false;
+    }
+    return true;
 }
 
 /* Origin is the wall clock: monotonic clocks cannot cross processes. */
@@ -133,11 +148,12 @@ static bool set_window(const struct step *step, struct envelope_parts *parts)
     return true;
 }
 
-static void append(const struct step *step, const struct envelope_parts *parts, uint64_t token)
+static void append(const struct step *step,
+                   const struct envelope_parts *parts,
+                   size_t task_size,
+                   uint64_t token)
 {
     struct staged_writer *writer = step->writer;
-    const size_t task_size =
-        envelope_task_size(identity_name_size(parts->queue, parts->identity), parts->payload.size);
     const size_t data_size = envelope_size(parts->queue.size, task_size);
     const size_t size = sizeof(struct sink_committable) + data_size;
     struct sink_committable *staged = allocator_take(writer->allocator, size);
@@ -189,7 +205,7 @@ static void stage(const struct step *step, const struct sink_record *record)
     const size_t task_size =
         envelope_task_size(identity_name_size(parts.queue, &identity), parts.payload.size);
     if (check_capacity(step, task_size) && set_window(step, &parts)) {
-        append(step, &parts, record->token);
+        append(step, &parts, task_size, record->token);
     }
 }
 
