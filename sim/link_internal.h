@@ -235,10 +235,14 @@ void link_stream_late(struct link *link, struct link_call *call);
 void link_stream_heal(struct link *link);
 
 /* link_reply.c */
+/* Fill a reply from the model's: its payload is cloned with the details of its status, or taken over
+ * with its block. */
 void link_reply_copy(struct link *link,
                      const struct port_message *message_or_null,
-                     const struct model_reply *source,
+                     struct model_reply *source,
                      struct link_reply *reply);
+/* Give back the blocks of those that were not copied. */
+void link_replies_drop(struct link *link, struct model_replies *replies);
 void link_reply_fate(const struct fate *fate, uint8_t kind, struct link_reply *reply);
 void link_reply_status(enum port_domain domain,
                        enum port_code code,

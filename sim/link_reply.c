@@ -78,17 +78,25 @@ static void copy_details(struct port_status *status, void *block, size_t offset)
 
 void link_reply_copy(struct link *link,
                      const struct port_message *message_or_null,
-                     const struct model_reply *source,
+                     struct model_reply *source,
                      struct link_reply *reply)
 {
     const bool has_payload = source->payload != NULL && message_or_null != NULL;
-    const size_t payload_size = has_payload ? port_clone_size(message_or_null, source->payload) : 0;
-    const size_t size = round_up(payload_size) + details_size(&source->status);
     CHECK(reply->block == NULL);
     reply->kind = source->kind;
     reply->outcome = (uint8_t)outcome_of(source);
     reply->payload = NULL;
     reply->status.count = 0;
+    if (source->block_or_null != NULL) {
+        CHECK(source->status.count == 0);
+        reply->payload = has_payload ? source->payload : NULL;
+        reply->block = source->block_or_null;
+        reply->block_size = source->block_size;
+        source->block_or_null = NULL;
+        return;
+    }
+    const size_t payload_size = has_payload ? port_clone_size(message_or_null, source->payload) : 0;
+    const size_t size = round_up(payload_size) + details_size(&source->status);
     if (size > 0) {
         reply->block = arena_take_recycled(link->world->arena, size);
         reply->block_size = size;
@@ -100,6 +108,16 @@ void link_reply_copy(struct link *link,
     if (source->status.count > 0) {
         reply->status = source->status;
         copy_details(&reply->status, reply->block, round_up(payload_size));
+    }
+}
+
+void link_replies_drop(struct link *link, struct model_replies *replies)
+{
+    for (uint32_t i = 0; i < replies->count; i++) {
+        struct model_reply *reply = &replies->items[i];
+        if (reply->block_or_null != NULL) {
+            arena_give_recycled(link->world->arena, reply->block_or_null, reply->block_size);
+        }
     }
 }
 

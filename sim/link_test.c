@@ -154,6 +154,31 @@ static void a_duplicated_call_takes_effect_twice_and_is_answered_once(void **sta
     toy_close(&toy);
 }
 
+/* Goal: a payload in a block is not cloned, and its block is given back whoever hears of it. Method:
+ * after a first call with two replies, further ones of any fate need no more memory. */
+static void a_payload_in_a_block_is_handed_on_and_its_block_is_given_back(void **state)
+{
+    (void)state;
+    static const enum toy_fate fates[] = {
+        TOY_DUPLICATED, TOY_DELIVERED, TOY_AMBIGUOUS, TOY_ANSWER_LOST, TOY_APPLIED_LATER};
+    struct toy toy;
+    size_t used = 0;
+    open_default(&toy);
+    for (uint32_t i = 0; i < ARRAY_COUNT(fates); i++) {
+        toy_pin(&toy, &toy_add_site, i, fates[i]);
+        (void)toy_add(&toy, 1, i + 1, TOY_AMOUNT_BLOCK, SECONDS(10));
+        toy_run(&toy);
+        assert_int_equal(toy.heard_count, i + 1);
+        used = i == 0 ? toy.arena.used : used;
+    }
+    assert_int_equal(toy.heard[0].total, TOY_AMOUNT_BLOCK);
+    assert_true(toy.heard[0].note_is_right);
+    assert_int_equal(toy.heard[1].total, 3 * TOY_AMOUNT_BLOCK);
+    assert_int_equal(toy.state->total, 6 * (uint64_t)TOY_AMOUNT_BLOCK);
+    assert_int_equal(toy.arena.used, used);
+    toy_close(&toy);
+}
+
 static void a_wrapped_refusal_hides_its_code_behind_an_outer_cause(void **state)
 {
     (void)state;
@@ -901,6 +926,7 @@ TEST_MAIN(link,
           TEST(a_refused_call_has_no_effect_and_its_code_decides_what_the_caller_knows),
           TEST(an_ambiguous_code_comes_after_the_effect),
           TEST(a_duplicated_call_takes_effect_twice_and_is_answered_once),
+          TEST(a_payload_in_a_block_is_handed_on_and_its_block_is_given_back),
           TEST(a_wrapped_refusal_hides_its_code_behind_an_outer_cause),
           TEST(an_outer_cause_may_leave_open_what_the_inner_one_settles),
           TEST(an_outage_hits_further_calls_of_any_sender_without_a_draw),

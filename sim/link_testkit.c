@@ -130,6 +130,11 @@ static void
 toy_answer(struct toy_model *model, const struct toy_add *add, struct model_replies *replies)
 {
     const struct toy_total total = {model->seen.total, add->note};
+    if (add->amount == TOY_AMOUNT_BLOCK) {
+        struct toy_total *block = model_reply_in_block(replies, &model->env, sizeof(*block));
+        *block = (struct toy_total){total.total, BYTES_LITERAL(NOTE_TEXT)};
+        return;
+    }
     struct toy_total *place = arena_take(model->env.world->arena, sizeof(*place));
     *place = total;
     model_reply(replies, PORT_OK, place);

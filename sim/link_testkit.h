@@ -35,6 +35,7 @@ enum toy_amount {
     TOY_AMOUNT_SILENT,         /* no reply */
     TOY_AMOUNT_TWO,            /* stream: two replies */
     TOY_AMOUNT_END,            /* stream: the service ends it with OK */
+    TOY_AMOUNT_BLOCK,          /* the answer comes in a block of its own */
 };
 
 /* The order matters. */

@@ -220,6 +220,7 @@ static void take_effect(struct link *link, struct link_call *call)
             link_reply_copy(link, call->known->method->response, &replies.items[0], &call->reply);
             after = replies.items[0].after;
         }
+        link_replies_drop(link, &replies);
     }
     if (action == FATE_DUPLICATED) {
         const nanos due = nanos_add(world_now(link->world), link->options.latency_least);
@@ -239,6 +240,7 @@ static void repeat_effect(struct link *link, struct link_call *call)
     struct model_replies replies;
     COVER(link->world, LINK_DUPLICATED);
     link_call_handle(link, call, &replies);
+    link_replies_drop(link, &replies);
     link_call_settle(link, call);
     link_call_release(link, call);
 }

@@ -57,5 +57,16 @@ void model_reply(struct model_replies *replies, enum port_code code, const void 
     }
     reply->payload = payload_or_null;
     reply->after = 0;
+    reply->block_or_null = NULL;
     replies->count++;
+}
+
+void *model_reply_in_block(struct model_replies *replies, const struct model_env *env, size_t size)
+{
+    void *block = arena_take_recycled(env->world->arena, size);
+    model_reply(replies, PORT_OK, block);
+    struct model_reply *reply = &replies->items[replies->count - 1];
+    reply->block_or_null = block;
+    reply->block_size = size;
+    return block;
 }

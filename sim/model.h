@@ -73,13 +73,16 @@ struct model_request {
     uint8_t kind;        /* enum port_envelope_kind */
 };
 
-/* A reply: status and payload. The payload is cloned by the link as the function returns. */
+/* A reply: status and payload. The payload is cloned by the link as the function returns, unless it
+ * comes in a block of its own. */
 struct model_reply {
     uint8_t kind;    /* enum port_answer_kind; PORT_ANSWER on a stream is a PORT_STREAM_MESSAGE */
     uint8_t outcome; /* enum port_outcome; 0: by kind and status, see model_replies */
     struct port_status status;
     const void *payload; /* of method->response or NULL */
     nanos after;         /* service time before the answer leaves; 0: at once */
+    void *block_or_null; /* a recycled block that begins with the payload: the link gives it back */
+    size_t block_size;
 };
 
 #define MODEL_REPLY_MAX 4
@@ -172,5 +175,8 @@ sched_handle model_at(const struct model_env *env, nanos due, uint8_t what, uint
 
 /* Add a reply with a gRPC status (PORT_OK: payload may be set). */
 void model_reply(struct model_replies *replies, enum port_code code, const void *payload_or_null);
+/* Answer a unary call with PORT_OK and a payload that begins a block, to be filled by the caller: what
+ * it points to lies in the block as well, or lives as long as the run. */
+void *model_reply_in_block(struct model_replies *replies, const struct model_env *env, size_t size);
 
 #endif

@@ -113,22 +113,30 @@ void cloudtasks_refuse(struct cloudtasks *state,
     model_reply(replies, code, NULL);
 }
 
+/* A task as callers read it, in one block; the name is the world's. */
+struct task_answer {
+    struct cloudtasks_task task;
+    struct cloudtasks_timestamp due;
+    struct cloudtasks_timestamp created;
+    struct cloudtasks_duration dispatch_deadline;
+};
+
 /* The create time goes to seconds (CT-08). */
-static void
+static struct cloudtasks_task *
 reply_task(struct cloudtasks *state, const struct task *task, struct model_replies *replies)
 {
-    const int64_t created = (int64_t)(task->created_wall / NANOS_PER_S);
-    state->times[0] = cloudtasks_timestamp_of(task->due_wall);
-    state->times[1] = (struct cloudtasks_timestamp){created, 0};
-    state->durations[0] = cloudtasks_duration_of(task->dispatch_deadline);
-    state->task_answer = (struct cloudtasks_task){
+    struct task_answer *answer = model_reply_in_block(replies, &state->env, sizeof(*answer));
+    answer->due = cloudtasks_timestamp_of(task->due_wall);
+    answer->created = (struct cloudtasks_timestamp){(int64_t)(task->created_wall / NANOS_PER_S), 0};
+    answer->dispatch_deadline = cloudtasks_duration_of(task->dispatch_deadline);
+    answer->task = (struct cloudtasks_task){
         .name = world_resource_name(state->env.world, task->resource),
-        .schedule_time = &state->times[0],
-        .create_time = &state->times[1],
-        .dispatch_deadline = &state->durations[0],
+        .schedule_time = &answer->due,
+        .create_time = &answer->created,
+        .dispatch_deadline = &answer->dispatch_deadline,
         .dispatch_count = task->attempts,
     };
-    model_reply(replies, PORT_OK, &state->task_answer);
+    return &answer->task;
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */
@@ -243,7 +251,7 @@ static void create_task(struct cloudtasks *state,
     state->answer_after = 0;
     const enum port_code code = create_one(state, queue, asked->task, request, &task);
     if (code == PORT_OK) {
-        reply_task(state, task, replies);
+        (void)reply_task(state, task, replies);
         cloudtasks_admin_created(state, queue);
     } else {
         cloudtasks_refuse(state, request, task == NULL ? 0 : task->resource, code, replies);
@@ -304,10 +312,10 @@ static void get_task(struct cloudtasks *state,
         cloudtasks_refuse(state, request, task->resource, PORT_NOT_FOUND, replies);
         return;
     }
-    reply_task(state, task, replies);
+    struct cloudtasks_task *answer = reply_task(state, task, replies);
     if (whole) {
-        state->task_answer.http_request = task->whole_or_null->http_request;
-        state->task_answer.app_engine_http_request = task->whole_or_null->app_engine_http_request;
+        answer->http_request = task->whole_or_null->http_request;
+        answer->app_engine_http_request = task->whole_or_null->app_engine_http_request;
     }
 }
 
@@ -335,7 +343,7 @@ static void run_task(struct cloudtasks *state,
     const struct cloudtasks_run_task_request *asked = request->payload;
     struct task *task = live_task(state, asked->name, request, replies);
     if (task != NULL) {
-        reply_task(state, task, replies);
+        (void)reply_task(state, task, replies);
         cloudtasks_dispatch_force(state, task);
     }
 }

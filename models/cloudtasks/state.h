@@ -259,9 +259,7 @@ struct cloudtasks {
     struct cloudtasks_page page;
     struct cloudtasks_list_tasks_response list_answer;
     struct cloudtasks_batch_create_tasks_response batch_answer;
-    struct cloudtasks_task task_answer;
     struct cloudtasks_queue queue_answer;
-    struct cloudtasks_timestamp times[2];
     struct cloudtasks_duration durations[2];
     struct cloudtasks_http_target target_answer;
 };
