@@ -141,6 +141,11 @@ static void add_runs(const struct report_claim *claim, struct report_lines *line
     case REPORT_WAY_FIGURES:
         add(lines, "%s case%s judged: %s", runs, plural(claim->seeds), claim->figures_or_null);
         return;
+    case REPORT_WAY_MEASURED:
+        for (size_t i = 0; i < claim->figure_count; i++) {
+            add(lines, "%s", claim->figures[i]);
+        }
+        return;
     case REPORT_WAY_NONE:
         break;
     }
@@ -242,6 +247,9 @@ void report_claim_open(const struct report_claim *claim, struct report_lines *li
     case REPORT_WAY_FIGURES:
         add(lines, "figures other than those of its cases; simulated ones are of a cost model");
         break;
+    case REPORT_WAY_MEASURED:
+        add(lines, "time is virtual: latencies and costs are those that the scenario says");
+        break;
     case REPORT_WAY_NONE:
         break;
     }
@@ -290,6 +298,12 @@ void report_claim_established(const struct report_claim *claim, char line[REPORT
         break;
     case REPORT_WAY_FIGURES:
         append(line, "%s cases", number);
+        break;
+    case REPORT_WAY_MEASURED:
+        append(line, "%s", claim->figure_count > 0 ? claim->figures[0] : "nothing measured");
+        if (claim->figure_count > 1) {
+            append(line, ", and %zu more", claim->figure_count - 1);
+        }
         break;
     case REPORT_WAY_NONE:
         break;

@@ -415,6 +415,7 @@ static json_t *claim_evidence_json(const struct report_claim *claim, bool *ok)
         [REPORT_WAY_REFUSAL] = "refusal",
         [REPORT_WAY_WORDS] = "words",
         [REPORT_WAY_FIGURES] = "figures",
+        [REPORT_WAY_MEASURED] = "measured",
     };
     const struct builder builder = builder_in(ok);
     put_text(&builder, "id", claim->id);
@@ -431,6 +432,9 @@ static json_t *claim_evidence_json(const struct report_claim *claim, bool *ok)
     put_count(&builder, "adversary_seeds", claim->adversary_seeds);
     put(&builder, "kinds", counts_json(claim->kinds, claim->kind_count, ok));
     put(&builder, "marks", counts_json(claim->marks, claim->mark_count, ok));
+    if (claim->figure_count > 0) {
+        put_texts(&builder, "figures", claim->figures, claim->figure_count);
+    }
     put_bool(&builder, "mutants_known", claim->mutants_known);
     put_texts(&builder, "mutants", claim->mutants, claim->mutants_killed);
     return builder.object;

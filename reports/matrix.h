@@ -51,7 +51,7 @@ bool report_html_matrix(FILE *file, const struct report_matrix *matrix);
 
 /* --- for the writers ---------------------------------------------------------------------------- */
 
-#define REPORT_LINES_MAX 12
+#define REPORT_LINES_MAX 18
 #define REPORT_LINE_SIZE 320
 
 struct report_lines {

@@ -173,11 +173,12 @@ struct report_explored {
 /* How a claim is put to the test. */
 enum report_way {
     REPORT_WAY_NONE = 0,
-    REPORT_WAY_SEEDS,   /* nothing may break it in many runs */
-    REPORT_WAY_WITNESS, /* a run must break it, and none where its condition is away */
-    REPORT_WAY_REFUSAL, /* configurations must be refused, those just inside the rule must run */
-    REPORT_WAY_WORDS,   /* one run must keep one word and break another */
-    REPORT_WAY_FIGURES, /* cases must come out as they were published or follow from a rule */
+    REPORT_WAY_SEEDS,    /* nothing may break it in many runs */
+    REPORT_WAY_WITNESS,  /* a run must break it, and none where its condition is away */
+    REPORT_WAY_REFUSAL,  /* configurations must be refused, those just inside the rule must run */
+    REPORT_WAY_WORDS,    /* one run must keep one word and break another */
+    REPORT_WAY_FIGURES,  /* cases must come out as they were published or follow from a rule */
+    REPORT_WAY_MEASURED, /* one run of each configuration is measured */
 };
 
 /* One claim of the guarantee matrix. */
@@ -223,6 +224,8 @@ struct report_claim {
     const char *kinds_absent;         /* those that the scenario does not offer; may be empty */
     const struct report_count *marks; /* that its oracles ask for */
     size_t mark_count;
+    const char *const *figures; /* of a claim about figures: one line per measurement */
+    size_t figure_count;
     bool mutants_known; /* planted bugs were tried; of these were killed: */
     const char *const *mutants;
     /* of a claim about figures: what came out of its cases, in words; else NULL */

@@ -318,6 +318,11 @@ static void print_established(FILE *file, const struct report_claim *claim)
                       claim->witness_deviations == 1 ? "entry" : "entries",
                       claim->calm_breaks ? "breaks" : "clean",
                       report_verdict_name(claim->twin));
+    } else if (claim->figure_count > 0) {
+        (void)fprintf(file, "%s", claim->figures[0]);
+        if (claim->figure_count > 1) {
+            (void)fprintf(file, ", and %zu more", claim->figure_count - 1);
+        }
     } else if (claim->figures_or_null != NULL) {
         (void)fprintf(file, "%s", claim->figures_or_null);
     } else {

@@ -28,6 +28,19 @@ struct claim_set {
 
 static const char *const profile_names[] = {"documented", "observed", "adversary", NULL};
 static const char *const expected_names[] = {"fails", "holds", NULL};
+static const char *const figure_names[] = {"none",
+                                           "constraints",
+                                           "latency_envelope",
+                                           "latency_most",
+                                           "catch_up",
+                                           "commit_drain",
+                                           "staged_cost",
+                                           "requests_per_row",
+                                           "staged_held",
+                                           "interval_trade",
+                                           "slowdown",
+                                           "visibility_steps",
+                                           NULL};
 static const char *const calm_names[] = {"clean", "breaks", NULL};
 
 enum claim_field {
@@ -50,6 +63,8 @@ enum claim_field {
     CLAIM_LACKS,
     CLAIM_RELIES,
     CLAIM_CASES,
+    CLAIM_FIGURE,
+    CLAIM_WANTED,
     CLAIM_FIELD_COUNT,
 };
 
@@ -107,6 +122,8 @@ static const struct field claim_fields[CLAIM_FIELD_COUNT] = {
     [CLAIM_INSIDES] = {.type = FIELD_TYPE_NAMES, .key = "insides", .min = 1, .max = CLAIM_LIST_MAX},
     [CLAIM_RELIES] = {.type = FIELD_TYPE_NAMES, .key = "relies", .min = 1, .max = CLAIM_LIST_MAX},
     [CLAIM_CASES] = {.type = FIELD_TYPE_NAMES, .key = "cases", .min = 1, .max = CLAIM_CASE_MAX},
+    [CLAIM_FIGURE] = {.type = FIELD_TYPE_ENUM, .key = "measured", .names = figure_names},
+    [CLAIM_WANTED] = {.type = FIELD_TYPE_NAMES, .key = "wanted", .min = 1, .max = CLAIM_LIST_MAX},
     [CLAIM_LACKS] = {.type = FIELD_TYPE_NAMES, .key = "lacks", .min = 1, .max = CLAIM_LIST_MAX},
 };
 
@@ -143,6 +160,13 @@ static enum err read_key(struct reader *reader,
     return reader_reject(reader, ERR_INVALID, place, "unknown key", "%s", allowed);
 }
 
+/* A figure is measured: no oracle judges it, and nothing is explored. */
+static bool is_left_out(const struct claim_values *values, uint32_t field)
+{
+    const bool is_figure = values->values[CLAIM_FIGURE].number != CLAIM_FIGURE_NONE;
+    return is_figure && (field == CLAIM_ORACLES || field == CLAIM_SMALL || field == CLAIM_SCENARIO);
+}
+
 static enum err
 read_values(struct reader *reader, uint32_t index, json_t *item, struct claim_values *values)
 {
@@ -169,7 +193,7 @@ read_values(struct reader *reader, uint32_t index, json_t *item, struct claim_va
     const bool is_rule = values->values[CLAIM_CASES].given;
     const uint32_t last_required = is_rule ? CLAIM_EXPECTED : CLAIM_LAST_REQUIRED;
     for (uint32_t i = 0; i <= last_required; i++) {
-        if (!values->values[i].given) {
+        if (!values->values[i].given && !is_left_out(values, i)) {
             field_place(index, claim_fields[i].key, place);
             return reader_reject(
                 reader, ERR_INVALID, place, "missing", "%s", claim_fields[i].sentence);
@@ -226,6 +250,9 @@ fill_lists(struct reader *reader, const struct claim_values *values, struct clai
     }
     if (err == ERR_OK) {
         err = fill_texts(reader, values, CLAIM_CASES, claim->cases, &claim->case_count);
+    }
+    if (err == ERR_OK) {
+        err = fill_texts(reader, values, CLAIM_WANTED, claim->wanted, &claim->wanted_count);
     }
     return err;
 }
@@ -291,6 +318,15 @@ static enum err check_claim(struct reader *reader,
                              place,
                              claim->holds ? claim->twin : "missing",
                              "of a claim that fails, and only there");
+    }
+    if (claim->figure != CLAIM_FIGURE_NONE && claim->configuration_count == 0) {
+        field_place(index, "configurations", place);
+        return reader_reject(reader, ERR_INVALID, place, "missing", "what the figure is taken of");
+    }
+    if (claim->wanted_count != 0 && claim->wanted_count != claim->configuration_count) {
+        field_place(index, "wanted", place);
+        return reader_reject(
+            reader, ERR_INVALID, place, "a list of another length", "as many as configurations");
     }
     if (claim->inside_count > 1 && claim->inside_count != claim->configuration_count) {
         field_place(index, "insides", place);
@@ -365,8 +401,12 @@ read_claim(struct reader *reader, struct claim_set *set, uint32_t index, json_t 
         .small_2x = text_of(&values, CLAIM_SMALL_2X),
         .twin = text_of(&values, CLAIM_TWIN),
         .calm = (uint8_t)values.values[CLAIM_CALM].number,
+        .figure = (uint8_t)values.values[CLAIM_FIGURE].number,
     };
     err = fill_lists(reader, &values, claim);
+    if (claim->scenario[0] == '\0' && claim->configuration_count > 0) {
+        claim->scenario = claim->configurations[0]; /* of a figure */
+    }
     if (err == ERR_OK) {
         err = fill_oracles(
             reader, index, &values, CLAIM_ORACLES, claim->oracles, &claim->oracle_count);

@@ -13,6 +13,23 @@ enum claim_calm {
     CLAIM_CALM_BREAKS,    /* it breaks without any: the calm tape is the witness */
 };
 
+/* What a claim about a figure measures, each configuration in one run without faults. */
+enum claim_figure {
+    CLAIM_FIGURE_NONE = 0,
+    CLAIM_FIGURE_CONSTRAINTS, /* each has a violated constraint that a run shows; insides have none */
+    CLAIM_FIGURE_ENVELOPE,    /* latencies within [D + c, I + D + d], both ends nearly reached */
+    CLAIM_FIGURE_LATENCY,     /* the largest latency within a row spacing of wanted */
+    CLAIM_FIGURE_CATCH_UP,    /* of an outage, within 5 % of outage * u / (1 - u) */
+    CLAIM_FIGURE_DRAIN,       /* of a commit, within 5 % of wanted */
+    CLAIM_FIGURE_STAGED_COST, /* throughput and p95 against the inside that is not staged */
+    CLAIM_FIGURE_REQUESTS,    /* requests with data per thousand records are wanted */
+    CLAIM_FIGURE_HELD,        /* what is staged at most: rate times the oldest envelope's age */
+    CLAIM_FIGURE_INTERVALS,   /* from each to the next, lag falls and checkpoints per second rise */
+    CLAIM_FIGURE_SLOWDOWN,    /* records per second, in thousandths of the inside's, within 5 % */
+    CLAIM_FIGURE_STEPS,       /* visibility changes only while a commit runs */
+    CLAIM_FIGURE_COUNT,
+};
+
 /* Texts are NUL-terminated and owned by the set; "" where the file has none. */
 struct claim {
     const char *id;        /* "CT-EO-1" */
@@ -36,6 +53,11 @@ struct claim {
     uint32_t configuration_count;
     const char *insides[CLAIM_LIST_MAX];
     uint32_t inside_count;
+    /* of a claim about figures: its configurations are made in one run each, and measured; wanted has a
+     * number for each of them, in ms where it is a time */
+    uint8_t figure; /* enum claim_figure */
+    const char *wanted[CLAIM_LIST_MAX];
+    uint32_t wanted_count;
     /* of a claim that two words differ: one run keeps the oracles and breaks all of these */
     const struct oracle_type *lacks[CLAIM_LIST_MAX];
     uint32_t lack_count;

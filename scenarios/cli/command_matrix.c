@@ -9,6 +9,7 @@
  *   refused  one run of each configuration that the sink must refuse, before the run begins or by what
  *            the oracle refused sees; the ones just inside the rule must run and complete a checkpoint.
  *   cases    cases of the performance decision rule, one judgement each: all come out as they must.
+ *   figures  one run of each configuration, measured in virtual time against what is wanted.
  *   words    one run, found by search, that keeps what one word asks for and lacks what another does.
  *
  * For holds and fails, all runs of the claim's small scenario with at most one deviation (--quick) or two
@@ -63,11 +64,12 @@ static void set_oracles(struct trial *trial)
 
 static enum report_way way_of(const struct claim *claim)
 {
-    return claim->case_count > 0     ? REPORT_WAY_FIGURES
-           : is_about_refusal(claim) ? REPORT_WAY_REFUSAL
-           : claim->lack_count > 0   ? REPORT_WAY_WORDS
-           : claim->holds            ? REPORT_WAY_SEEDS
-                                     : REPORT_WAY_WITNESS;
+    return claim->case_count > 0                ? REPORT_WAY_FIGURES
+           : claim->figure != CLAIM_FIGURE_NONE ? REPORT_WAY_MEASURED
+           : is_about_refusal(claim)            ? REPORT_WAY_REFUSAL
+           : claim->lack_count > 0              ? REPORT_WAY_WORDS
+           : claim->holds                       ? REPORT_WAY_SEEDS
+                                                : REPORT_WAY_WITNESS;
 }
 
 /* "cloudtasks" of "cloudtasks-exactly-once". */
@@ -89,6 +91,8 @@ static enum status put_to_the_test(struct trial *trial)
         return trial_words(trial);
     case REPORT_WAY_FIGURES:
         return trial_cases(trial);
+    case REPORT_WAY_MEASURED:
+        return trial_figures(trial);
     case REPORT_WAY_NONE:
         break;
     }

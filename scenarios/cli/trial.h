@@ -75,4 +75,7 @@ enum status trial_cases(struct trial *trial);
 enum status trial_refused(struct trial *trial);
 enum status trial_words(struct trial *trial);
 
+/* Of trial_figures.c: figures, measured in one run of each configuration. */
+enum status trial_figures(struct trial *trial);
+
 #endif

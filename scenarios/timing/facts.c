@@ -205,8 +205,7 @@ static nanos recovery_of(const struct job_config *job)
 /* From a request's departure to its effect. */
 static nanos until_effect(const struct run_config *config)
 {
-    const bool queues = config->link.service_parallelism > 0;
-    return nanos_add(config->link.latency_least, queues ? config->link.service_time : 0);
+    return nanos_add(config->link.latency_least, config->link.service_time);
 }
 
 static void add_horizons(const struct scenario *scenario, struct timing_facts *facts)

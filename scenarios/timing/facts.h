@@ -17,7 +17,7 @@
  *   recovery  = detection + restart delay, or the longest downtime that the scenario offers; and the
  *               calls that an attempt makes before its first commit
  *
- *   earliest      = the configured duration, and a leg to the service; a queue there takes service time
+ *   earliest      = the configured duration, a leg to the service and its service time
  *   open          = spacing + duration
  *   wave          = the wait where one request of those waited for uses up its budget
  *   first commit  = open + recovery + tail (until the last wave of a commit is sent)

@@ -54,24 +54,42 @@ static void set_simulated(struct timing_figures *figures, enum timing_figure_id 
     figures->items[id].simulated = value;
 }
 
-/* Arrivals to what all requests at once could do, in thousandths, rounded up. */
-static uint64_t utilisation_of(const struct scenario *scenario, const struct timing_facts *facts)
+/* What arrives in an interval of the source, as time of requests, and how much of it there is room for. */
+struct load {
+    uint64_t work;
+    uint64_t room;
+};
+
+static struct load load_of(const struct scenario *scenario, const struct timing_facts *facts)
 {
     const struct job_config *job = &scenario->config.job;
     const uint64_t concurrency =
         scenario->windows->concurrency_max == 0 ? UINT32_MAX : scenario->windows->concurrency_max;
     const uint64_t arrive = (uint64_t)job->record_burst * job->sources;
-    const uint64_t work = nanos_mul(nanos_mul(facts->request, arrive), 1000);
-    const uint64_t room = nanos_mul(nanos_mul(job->record_interval, job->subtasks), concurrency);
-    return work / room + (work % room != 0);
+    struct load load = {
+        .work = nanos_mul(facts->request, arrive),
+        .room = nanos_mul(nanos_mul(job->record_interval, job->subtasks), concurrency),
+    };
+    while (load.work > UINT32_MAX || load.room > UINT32_MAX) {
+        load.work /= 2;
+        load.room /= 2;
+    }
+    return load;
 }
 
-static nanos catch_up(nanos outage, uint64_t utilisation)
+/* In thousandths, rounded. */
+static uint64_t utilisation_of(struct load load)
 {
-    return utilisation >= 1000
-               ? TIME_NEVER
-               : nanos_scale(outage,
-                             (struct ratio){(uint32_t)utilisation, (uint32_t)(1000 - utilisation)});
+    return load.room == 0 ? UINT32_MAX : (load.work * 1000 + load.room / 2) / load.room;
+}
+
+/* outage * u / (1 - u). */
+static nanos catch_up(nanos outage, struct load load)
+{
+    return load.work >= load.room ? TIME_NEVER
+                                  : nanos_scale(outage,
+                                                (struct ratio){(uint32_t)load.work,
+                                                               (uint32_t)(load.room - load.work)});
 }
 
 void timing_figures_of(const struct scenario *scenario, struct timing_figures *figures)
@@ -81,11 +99,12 @@ void timing_figures_of(const struct scenario *scenario, struct timing_figures *f
     timing_facts_of(scenario, &facts);
     *figures = (struct timing_figures){.items = {{.has_formula = false}}};
     const nanos effect = nanos_sub(facts.earliest, facts.staged ? facts.configured : 0);
-    const nanos burst = nanos_sub(facts.wait, facts.request);
+    /* A record of a sink that sends as it writes waits for its burst, and for a barrier before it. */
+    const nanos eager = nanos_add(facts.wait, nanos_sub(facts.wait, facts.request));
     set_formula(figures, FIGURE_LATENCY_FLOOR, facts.earliest);
     const nanos open = nanos_add(facts.spacing, facts.duration);
     const nanos staged = nanos_add(open, nanos_sub(facts.drain, facts.request));
-    set_formula(figures, FIGURE_LATENCY_MOST, nanos_add(effect, facts.staged ? staged : burst));
+    set_formula(figures, FIGURE_LATENCY_MOST, nanos_add(effect, facts.staged ? staged : eager));
     set_formula(figures, FIGURE_LAG, figures->items[FIGURE_LATENCY_MOST].formula);
     set_formula(figures, FIGURE_SPACING, facts.spacing);
     set_formula(figures, FIGURE_DURATION, facts.duration);
@@ -95,10 +114,10 @@ void timing_figures_of(const struct scenario *scenario, struct timing_figures *f
         set_formula(figures, FIGURE_DRAIN, facts.drain);
         figures->items[FIGURE_DRAIN].limit = job->checkpoint_timeout;
     }
-    const uint64_t utilisation = utilisation_of(scenario, &facts);
-    set_formula(figures, FIGURE_UTILISATION, utilisation);
+    const struct load load = load_of(scenario, &facts);
+    set_formula(figures, FIGURE_UTILISATION, utilisation_of(load));
     set_formula(figures, FIGURE_OUTAGE, facts.reread);
-    set_formula(figures, FIGURE_CATCH_UP, catch_up(facts.reread, utilisation));
+    set_formula(figures, FIGURE_CATCH_UP, catch_up(facts.reread, load));
 }
 
 /* --- as simulated -------------------------------------------------------------------------------- */
@@ -237,10 +256,12 @@ static nanos most_before(const struct measure *measure, uint32_t reader, nanos t
 }
 
 /* Whether it was caught up before the input ended: else there was nothing more to catch up with. */
-static void
-read_catch_up(const struct measure *measure, uint32_t reader, struct timing_figures *figures)
+static void read_catch_up(const struct measure *measure,
+                          const struct scenario *scenario,
+                          struct timing_figures *figures)
 {
-    const uint64_t utilisation = figures->items[FIGURE_UTILISATION].formula;
+    const uint32_t reader = scenario->config.facts.reader_class;
+    struct timing_facts facts;
     if (measure->outage_count == 0 || measure->outages[0].to == TIME_NEVER) {
         return;
     }
@@ -250,13 +271,14 @@ read_catch_up(const struct measure *measure, uint32_t reader, struct timing_figu
     const nanos done = measure_caught_up(measure, reader, down.to, before);
     set_simulated(figures, FIGURE_OUTAGE, outage);
     set_formula(figures, FIGURE_OUTAGE, outage);
-    set_formula(figures, FIGURE_CATCH_UP, catch_up(outage, utilisation));
+    timing_facts_of(scenario, &facts);
+    set_formula(figures, FIGURE_CATCH_UP, catch_up(outage, load_of(scenario, &facts)));
     if (done != TIME_NEVER && done < measure->input_ended) {
         set_simulated(figures, FIGURE_CATCH_UP, done - down.to);
     }
 }
 
-/* All processes die at once, at the first place behind a third of the run. */
+/* All processes die at once, early in the run. */
 static void simulate_outage(const struct scenario *variant, struct timing_figures *figures)
 {
     struct reproducer *reproducer = reproducer_create_alone(variant);
@@ -267,7 +289,7 @@ static void simulate_outage(const struct scenario *variant, struct timing_figure
     const uint32_t places = reproducer_run(reproducer, &calm)->crash_points_seen;
     struct worst worst = {.shape = TIMING_SHAPE_CRASH};
     worst_init(&worst);
-    worst.nth = places / 3;
+    worst.nth = places / 16;
     const struct run_request crash = {.choice = {.mode = CHOICE_POLICY,
                                                  .identity = 1,
                                                  .policy = worst_pick,
@@ -277,7 +299,7 @@ static void simulate_outage(const struct scenario *variant, struct timing_figure
     if (result->verdict != RUN_REFUSED && result->verdict != RUN_LIMIT && worst.has_happened) {
         struct measure *measure = measure_create(&variant->config);
         measure_journal(measure, reproducer_world(reproducer)->journal);
-        read_catch_up(measure, variant->config.facts.reader_class, figures);
+        read_catch_up(measure, variant, figures);
         measure_destroy(measure);
     }
     reproducer_destroy(reproducer);
