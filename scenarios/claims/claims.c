@@ -328,6 +328,13 @@ static enum err check_claim(struct reader *reader,
         return reader_reject(
             reader, ERR_INVALID, place, "a list of another length", "as many as configurations");
     }
+    for (uint32_t i = 0; i < claim->wanted_count; i++) {
+        if (strspn(claim->wanted[i], "0123456789") != strlen(claim->wanted[i])) {
+            field_place(index, "wanted", place);
+            return reader_reject(
+                reader, ERR_INVALID, place, claim->wanted[i], "a whole number, in digits");
+        }
+    }
     if (claim->inside_count > 1 && claim->inside_count != claim->configuration_count) {
         field_place(index, "insides", place);
         return reader_reject(reader,

@@ -13,6 +13,7 @@
 #define CLOUDTASKS "scenarios/claims/cloudtasks.json"
 #define GATE       "scenarios/claims/gate.json"
 #define GENERIC    "scenarios/claims/generic.json"
+#define TIMING     "scenarios/claims/timing.json"
 
 static struct claim_set *load(const char *path)
 {
@@ -89,8 +90,31 @@ static void check_words(const struct claim *claim)
     scenario_destroy(scenario);
 }
 
+/* Each configuration that is measured, and what stands beside it, is the claim's own, and offers no
+ * faults of its own making. */
+static void check_figure(const struct claim *claim)
+{
+    assert_true(claim->holds);
+    assert_string_equal(claim->scenario, claim->configurations[0]);
+    for (uint32_t i = 0; i < claim->configuration_count + claim->inside_count; i++) {
+        const bool is_inside = i >= claim->configuration_count;
+        struct scenario *scenario = load_scenario(
+            is_inside ? claim->insides[i - claim->configuration_count] : claim->configurations[i]);
+        assert_string_equal(scenario->claim, claim->id);
+        assert_true(is_inside || strcmp(scenario->config.job.sink->name, claim->sink) == 0);
+        /* A figure is one run, whoever sweeps it. */
+        assert_true(scenario->has_tape || claim->figure == CLAIM_FIGURE_CONSTRAINTS);
+        assert_int_equal(scenario->tape.count, 0);
+        scenario_destroy(scenario);
+    }
+}
+
 static void check_claim(const struct claim *claim)
 {
+    if (claim->figure != CLAIM_FIGURE_NONE) {
+        check_figure(claim);
+        return;
+    }
     if (claim->configuration_count > 0) {
         check_refusal(claim);
         return;
@@ -137,7 +161,7 @@ static void shipped_claims_have_their_scenarios(void **state)
     static const struct {
         const char *path;
         uint32_t least;
-    } files[] = {{CLOUDTASKS, 50}, {GENERIC, 1}};
+    } files[] = {{CLOUDTASKS, 50}, {GENERIC, 1}, {TIMING, 20}};
     for (size_t file = 0; file < ARRAY_COUNT(files); file++) {
         struct claim_set *set = load(files[file].path);
         assert_true(claims_count(set) >= files[file].least);
@@ -246,6 +270,17 @@ static void bad_claims_are_one_line(void **state)
          "\"properties\":[\"p\"],\"profile\":\"documented\",\"expected\":\"fails\",\"twin\":\"t\","
          "\"cases\":[\"a\"]}]}",
          "claims[0].cases: A; allowed: of a claim that holds",
+         ERR_INVALID},
+        {"{\"schema\":1,\"claims\":[" CLAIM(",\"figure\":\"catch_up\"") "]}",
+         "claims[0].configurations: missing; allowed: what the figure is taken of",
+         ERR_INVALID},
+        {"{\"schema\":1,\"claims\":[" CLAIM(
+             ",\"figure\":\"catch_up\",\"configurations\":[\"a\"],\"wanted\":[\"1\",\"2\"]") "]}",
+         "claims[0].wanted: a list of another length",
+         ERR_INVALID},
+        {"{\"schema\":1,\"claims\":[" CLAIM(
+             ",\"figure\":\"catch_up\",\"configurations\":[\"a\"],\"wanted\":[\"1s\"]") "]}",
+         "claims[0].wanted: 1s; allowed: a whole number",
          ERR_INVALID},
         {"{\"schema\":1,\"claims\":[" CLAIM(",\"calm\":\"dead\"") "]}",
          "claims[0].calm: \"dead\"; allowed: clean, breaks",
