@@ -196,8 +196,8 @@ static const char *const script[] = {
     "unfold.addEventListener(\"click\",function(){all(unfold.textContent.charAt(0)===\"O\");});",
     /* On a phone the words of the lanes are beside the screen: the list says them. */
     "if(window.matchMedia(\"(max-width:40rem)\").matches){",
-    "[].forEach.call(document.querySelectorAll(\"details.as-list\"),function(list){list.open=true;}"
-    ");}",
+    "[].forEach.call(document.querySelectorAll(\"details.as-list\"),function(list){",
+    "list.open=true;});}",
     "window.addEventListener(\"hashchange\",visit);filter();visit();})();",
 };
 
