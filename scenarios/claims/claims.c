@@ -122,7 +122,7 @@ static const struct field claim_fields[CLAIM_FIELD_COUNT] = {
     [CLAIM_INSIDES] = {.type = FIELD_TYPE_NAMES, .key = "insides", .min = 1, .max = CLAIM_LIST_MAX},
     [CLAIM_RELIES] = {.type = FIELD_TYPE_NAMES, .key = "relies", .min = 1, .max = CLAIM_LIST_MAX},
     [CLAIM_CASES] = {.type = FIELD_TYPE_NAMES, .key = "cases", .min = 1, .max = CLAIM_CASE_MAX},
-    [CLAIM_FIGURE] = {.type = FIELD_TYPE_ENUM, .key = "measured", .names = figure_names},
+    [CLAIM_FIGURE] = {.type = FIELD_TYPE_ENUM, .key = "figure", .names = figure_names},
     [CLAIM_WANTED] = {.type = FIELD_TYPE_NAMES, .key = "wanted", .min = 1, .max = CLAIM_LIST_MAX},
     [CLAIM_LACKS] = {.type = FIELD_TYPE_NAMES, .key = "lacks", .min = 1, .max = CLAIM_LIST_MAX},
 };
