@@ -202,9 +202,7 @@ static inline struct journal_entry *journal_place(struct journal *journal)
 static inline void
 journal_tell(const struct journal *journal, const struct journal_entry *entry, uint32_t position)
 {
-    if (journal->listener != NULL) {
-        journal->listener(journal->listener_context, entry, position);
-    }
+    journal->listener(journal->listener_context, entry, position);
 }
 
 /* The rest of a publication that has filled a chunk; not for callers. */

@@ -16,26 +16,27 @@ struct judge_hearer {
     uint8_t oracle;
 };
 
-static void tell(struct judge *judge,
-                 const struct judge_hearer *hearer,
-                 const struct journal_entry *entry,
-                 uint32_t position)
+/* Tell the hearers up to an end. */
+NOINLINE static void tell(struct judge *judge,
+                          const struct judge_hearer *hearer,
+                          const struct judge_hearer *end,
+                          const struct journal_entry *entry)
 {
-    judge->current = hearer->oracle;
-    hearer->on_entry(hearer->state, judge, entry, position);
+    const uint32_t position = judge->world->journal->count - 1;
+    for (; hearer < end; hearer++) {
+        judge->current = hearer->oracle;
+        hearer->on_entry(hearer->state, judge, entry, position);
+    }
 }
 
 #if CHECK_SLOW_ON
 /* Oracles that want only unusual entries find nothing in one that is plain. */
-static void check_plain(struct judge *judge,
-                        const struct judge_hearer *hearer,
-                        const struct judge_hearer *end,
-                        const struct journal_entry *entry,
-                        uint32_t position)
+static void check_plain(struct judge *judge, const struct journal_entry *entry)
 {
-    for (; hearer < end; hearer++) {
+    const struct judge_hearers *hearers = &judge->hearers[entry->kind];
+    for (const struct judge_hearer *hearer = hearers->unusual; hearer < hearers->end; hearer++) {
         const uint8_t verdict = judge->findings[hearer->oracle].verdict;
-        tell(judge, hearer, entry, position);
+        tell(judge, hearer, hearer + 1, entry);
         CHECK(judge->findings[hearer->oracle].verdict == verdict);
     }
 }
@@ -49,13 +50,14 @@ static void judge_entry(void *context, const struct journal_entry *entry, uint32
     ledger_note(judge->ledger, entry, position);
     const struct judge_hearers *hearers = &judge->hearers[entry->kind];
     const struct judge_hearer *end = judge->ledger->plain ? hearers->unusual : hearers->end;
-    const struct judge_hearer *hearer = hearers->all;
-    for (; hearer < end; hearer++) {
-        tell(judge, hearer, entry, position);
-    }
 #if CHECK_SLOW_ON
-    check_plain(judge, hearer, hearers->end, entry, position);
+    if (judge->ledger->plain) {
+        check_plain(judge, entry);
+    }
 #endif
+    if (hearers->all != end) {
+        tell(judge, hearers->all, end, entry);
+    }
 }
 
 static uint32_t lowest_kind(uint64_t kinds)
