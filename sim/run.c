@@ -33,7 +33,8 @@ struct run {
     struct link *link;
     struct service services[RUN_SERVICE_MAX];
     uint64_t events_max;
-    uint8_t end; /* enum run_end, as far as it is known */
+    uint64_t until_event; /* of the request; UINT64_MAX when it names none */
+    uint8_t end;          /* enum run_end, as far as it is known */
     bool finished;
     bool healed;
     bool deadline_passed;
@@ -111,6 +112,7 @@ static void create_run(struct runner *runner,
     run->config = config;
     run->request = request;
     run->events_max = config->events_max == 0 ? EVENTS_MAX_DEFAULT : config->events_max;
+    run->until_event = request->until_event == 0 ? UINT64_MAX : request->until_event;
     choice_init(&run->choice, arena, &request->choice);
     sched_init(
         &run->sched,
@@ -264,10 +266,10 @@ static bool is_where_to_stop(const struct run *run)
 {
     const struct run_request *request = run->request;
     const uint64_t next = run->sched.stepped + 1;
-    if (request->at_event == NULL) {
-        return request->until_event != 0 && next >= request->until_event;
+    if (LIKELY(next < run->until_event) || request->at_event == NULL) {
+        return next >= run->until_event;
     }
-    if (next == request->until_event) {
+    if (next == run->until_event) {
         request->at_event(request->at_event_context);
     }
     return false;

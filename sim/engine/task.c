@@ -171,15 +171,16 @@ void task_schedule(struct task *task)
 static struct channel *pick_channel(struct task *task, uint32_t *index)
 {
     const uint32_t first = task->source_first;
-    const uint32_t sources = task->source_end - first;
+    const uint32_t end = task->source_end;
     uint32_t readable[4];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < sources && count < ARRAY_COUNT(readable); i++) {
-        uint32_t at = first + (task->channel_turn + i) % sources;
+    uint32_t at = first + task->channel_turn;
+    for (uint32_t left = end - first; left > 0 && count < ARRAY_COUNT(readable); left--) {
         if (channel_is_readable(task, &task->channels[at])) {
             readable[count] = at;
             count++;
         }
+        at = at + 1 < end ? at + 1 : first;
     }
     if (count == 0) {
         return NULL;
@@ -190,7 +191,7 @@ static struct channel *pick_channel(struct task *task, uint32_t *index)
             task->job, ENGINE_SITE_CHANNEL, task->writer->lane, (UINT32_C(1) << count) - 1);
     }
     *index = readable[pick];
-    task->channel_turn = (*index - first + 1) % sources;
+    task->channel_turn = *index + 1 < end ? *index + 1 - first : 0;
     return &task->channels[*index];
 }
 
