@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define RESOURCES_MIN 32u
+#define RESOURCES_MIN 128u
 
 struct resource_name {
     uint64_t hash;

@@ -496,8 +496,16 @@ static inline bool region_is_whole(const struct region *region, const struct job
 {
     return job->stop == STOP_NONE && region->stop == STOP_NONE;
 }
-struct sink_effects *job_effects(struct job *job, uint32_t index); /* made at its first use */
-struct bytes job_copy(struct job *job, struct bytes source);       /* into the arena, for good */
+void job_make_effects(struct job *job, struct sink_effects *effects);
+static inline struct sink_effects *job_effects(struct job *job, uint32_t index)
+{
+    struct sink_effects *effects = &job->effects[index];
+    if (UNLIKELY(effects->items == NULL)) {
+        job_make_effects(job, effects);
+    }
+    return effects;
+}
+struct bytes job_copy(struct job *job, struct bytes source); /* into the arena, for good */
 /* When the node can do the next thing. */
 static inline nanos job_cpu_free(const struct job *job, uint32_t node)
 {
@@ -509,8 +517,11 @@ static inline bool job_is_chained(const struct job *job)
 {
     return job->chained;
 }
-sched_handle job_schedule(
-    struct job *job, uint32_t node, enum engine_event what, nanos due, uint64_t a, uint64_t b);
+static inline sched_handle job_schedule(
+    struct job *job, uint32_t node, enum engine_event what, nanos due, uint64_t a, uint64_t b)
+{
+    return sched_at(job->world->sched, due, node, WORLD_EVENT(DISPATCH_ENGINE, what), a, b);
+}
 static inline void job_note(struct job *job, struct journal_entry entry)
 {
     world_note(job->world, entry);

@@ -14,12 +14,6 @@
 
 #include <string.h>
 
-sched_handle job_schedule(
-    struct job *job, uint32_t node, enum engine_event what, nanos due, uint64_t a, uint64_t b)
-{
-    return sched_at(job->world->sched, due, node, WORLD_EVENT(DISPATCH_ENGINE, what), a, b);
-}
-
 struct bytes job_copy(struct job *job, struct bytes source)
 {
     if (source.size == 0) {
@@ -70,15 +64,10 @@ static void add_nodes(struct job *job)
     }
 }
 
-struct sink_effects *job_effects(struct job *job, uint32_t index)
+void job_make_effects(struct job *job, struct sink_effects *effects)
 {
-    struct sink_effects *effects = &job->effects[index];
-    if (effects->items == NULL) {
-        effects->capacity = SINK_EFFECTS_MAX;
-        effects->items =
-            arena_take(job->world->arena, SINK_EFFECTS_MAX * sizeof(effects->items[0]));
-    }
-    return effects;
+    effects->capacity = SINK_EFFECTS_MAX;
+    effects->items = arena_take(job->world->arena, SINK_EFFECTS_MAX * sizeof(effects->items[0]));
 }
 
 struct job *job_create(struct world *world, const struct job_config *config, struct store *store)
