@@ -149,13 +149,14 @@ bool task_is_idle(const struct task *task)
 
 void task_schedule(struct task *task)
 {
-    if (task->run_scheduled || !region_is_live(task->region, task->job)) {
+    if (task->run_scheduled) {
         return;
     }
     bool opening = !task->running && task->committer_or_null != NULL && job_is_chained(task->job) &&
                    task->committer_or_null->half != NULL &&
                    half_is_idle(task->committer_or_null->half);
-    if (!opening && (!is_free(task) || !has_delivery(task))) {
+    const bool wanted = opening || (is_free(task) && has_delivery(task));
+    if (!wanted || !region_is_live(task->region, task->job)) {
         return;
     }
     task->run_scheduled = true;
