@@ -116,25 +116,44 @@ struct tie_walk {
     uint32_t looked; /* events looked at, of the set or not */
 };
 
-/* Go to the next event of the tie set: false if there is none. */
-static inline bool ties_advance(struct sched_wheel *wheel, struct tie_walk *walk)
+enum tie_found {
+    TIE_NONE = 0,
+    TIE_NEXT,   /* the walk is at the next event of the set */
+    TIE_BEYOND, /* near holds no more: what is due until the limit may lie beyond its end */
+};
+
+/* Go to the next event of the tie set within near. */
+static inline enum tie_found ties_walk(const struct sched_wheel *wheel, struct tie_walk *walk)
 {
+    const struct node *nodes = wheel->nodes;
     uint32_t place = walk->place;
     for (; walk->looked < SCHED_LOOK_MAX; walk->looked++) {
-        while (wheel->nodes[place].next == NEAR && wheel->near_end < walk->limit &&
-               near_extend(wheel, walk->limit)) {
+        const uint32_t next = nodes[place].next;
+        if (next == NEAR) {
+            walk->place = place;
+            return wheel->near_end < walk->limit ? TIE_BEYOND : TIE_NONE;
         }
-        place = wheel->nodes[place].next;
-        if (place == NEAR || wheel->nodes[place].due > walk->limit) {
-            break;
+        place = next;
+        if (nodes[place].due > walk->limit) {
+            return TIE_NONE;
         }
         if (wheel->payloads[place - NODE_FIRST].node == walk->node) {
             walk->place = place;
             walk->looked++;
-            return true;
+            return TIE_NEXT;
         }
     }
-    return false;
+    return TIE_NONE;
+}
+
+/* Go to the next event of the tie set, wherever it is: false if there is none. */
+static bool ties_advance(struct sched_wheel *wheel, struct tie_walk *walk)
+{
+    enum tie_found found = ties_walk(wheel, walk);
+    while (found == TIE_BEYOND && near_extend(wheel, walk->limit)) {
+        found = ties_walk(wheel, walk);
+    }
+    return found == TIE_NEXT;
 }
 
 /* Say who would come: the events of one kind on one node come in their own order. */
@@ -150,17 +169,21 @@ NOINLINE static void tell_chains(const struct sched_wheel *wheel,
     order->is_told = true;
 }
 
-/* Let the tape choose from a tie set, of which the walk has found the second event, and make what the
- * chosen one overtakes due at its time. */
-NOINLINE static uint32_t ties_choose(struct sched *sched, struct tie_walk walk)
+/* Let the tape choose from the tie set and make what the chosen one overtakes due at its time. The walk
+ * may have found the second event of the set; if it has not, there may be none. */
+NOINLINE static uint32_t ties_choose(struct sched *sched, struct tie_walk walk, bool found)
 {
     struct sched_wheel *wheel = sched->wheel;
     const uint32_t first = wheel->nodes[NEAR].next;
-    uint32_t ties[SCHED_TIE_MAX] = {first, walk.place};
-    uint32_t count = 2;
-    while (count < SCHED_TIE_MAX && ties_advance(wheel, &walk)) {
+    uint32_t ties[SCHED_TIE_MAX] = {first};
+    uint32_t count = 1;
+    while (count < SCHED_TIE_MAX && (found || ties_advance(wheel, &walk))) {
+        found = false;
         ties[count] = walk.place;
         count++;
+    }
+    if (count == 1) {
+        return first;
     }
     const uint32_t mask = (UINT32_C(1) << count) - 1;
     if (UNLIKELY(sched->choice->options.order != NULL)) {
@@ -189,15 +212,16 @@ static uint32_t choose(struct sched *sched)
         .place = first,
         .looked = 1,
     };
-    if (!ties_advance(wheel, &walk)) {
+    const enum tie_found found = ties_walk(wheel, &walk);
+    if (found == TIE_NONE) {
         return first;
     }
-    if (sched->choice->calm) {
+    if (found == TIE_NEXT && sched->choice->calm) {
         /* It is a draw as well, but it matters only that there is a tie at all. */
-        (void)choice_pick(sched->choice, &sched_sites[0], lane_make(LANE_RUN, 0), 1);
+        (void)choice_pick(sched->choice, &sched_sites[0], lane_make(LANE_RUN, 0), 3);
         return first;
     }
-    return ties_choose(sched, walk);
+    return ties_choose(sched, walk, found == TIE_NEXT);
 }
 
 /* --- interface ------------------------------------------------------------------------------ */
