@@ -144,6 +144,13 @@ void testkit_init(struct testkit *kit)
     kit->type->init(kit->state, &kit->env);
 }
 
+static enum port_code take_answer(struct testkit *kit, const struct model_replies *replies)
+{
+    kit->status = replies->items[0].status;
+    kit->payload = replies->items[0].payload;
+    return kit->status.count == 0 ? PORT_OK : (enum port_code)port_status_first(&kit->status);
+}
+
 enum port_code testkit_call_issued(struct testkit *kit,
                                    const struct port_method *method,
                                    const void *payload,
@@ -162,9 +169,29 @@ enum port_code testkit_call_issued(struct testkit *kit,
     kit->type->handle(kit->state, &request, &replies);
     assert_int_equal(replies.count, 1);
     assert_int_equal(replies.items[0].kind, PORT_ANSWER);
-    const struct port_status *status = &replies.items[0].status;
-    kit->payload = replies.items[0].payload;
-    return status->count == 0 ? PORT_OK : (enum port_code)port_status_first(status);
+    return take_answer(kit, &replies);
+}
+
+enum port_code testkit_stream(struct testkit *kit,
+                              uint64_t stream,
+                              enum port_envelope_kind kind,
+                              const struct port_method *method,
+                              const void *payload)
+{
+    struct model_replies replies = {.count = 0};
+    const struct model_request request = {
+        .request = ++kit->requests,
+        .attempt = 1,
+        .sender = lane_make(LANE_WRITER, 0),
+        .method = method,
+        .payload = payload,
+        .issued = world_now(kit->world),
+        .stream = stream,
+        .kind = (uint8_t)kind,
+    };
+    kit->type->handle(kit->state, &request, &replies);
+    kit->ended = replies.count > 0 && replies.items[replies.count - 1].kind == PORT_STREAM_END;
+    return replies.count == 0 ? PORT_OK : take_answer(kit, &replies);
 }
 
 enum port_code
@@ -303,6 +330,8 @@ static const uint8_t kind_of_action[] = {
     [FATE_AMBIGUOUS] = FAULT_AMBIGUOUS,
     [FATE_DUPLICATED] = FAULT_DUPLICATED,
     [FATE_WRAPPED] = FAULT_REFUSED,
+    [FATE_CUT_APPLIED] = FAULT_STREAM_CUT,
+    [FATE_CUT_NOT_APPLIED] = FAULT_STREAM_CUT,
 };
 
 /* An outcome's kind is what its fate does; a fate that lasts is an outage. */
@@ -316,8 +345,10 @@ static void check_fates(const struct model_type *type, const struct fate_menu *m
         assert_true(fate->action < ARRAY_COUNT(kind_of_action));
         const uint8_t kind = fate->burst > 0 ? FAULT_OUTAGE : kind_of_action[fate->action];
         assert_int_equal(outcome->kind, kind);
-        const bool answers = fate->action == FATE_REFUSED || fate->action == FATE_AMBIGUOUS ||
-                             fate->action == FATE_WRAPPED;
+        const bool is_cut =
+            fate->action == FATE_CUT_APPLIED || fate->action == FATE_CUT_NOT_APPLIED;
+        const bool answers = is_cut || fate->action == FATE_REFUSED ||
+                             fate->action == FATE_AMBIGUOUS || fate->action == FATE_WRAPPED;
         assert_int_equal(fate->code != PORT_OK, answers);
         assert_int_equal(fate->outer != PORT_OK, fate->action == FATE_WRAPPED);
         if (fate->action == FATE_DUPLICATED) {

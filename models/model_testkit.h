@@ -22,7 +22,9 @@ struct testkit {
     struct world *world;                                  /* read */
     struct sink_option_value options[TESTKIT_OPTION_MAX]; /* set before testkit_init */
     void *state;                                          /* read: of the model */
-    const void *payload; /* read: of the last answer; borrowed until the next call */
+    const void *payload;       /* read: of the last answer; borrowed until the next call */
+    struct port_status status; /* read: of the last answer */
+    bool ended;                /* read: the last message ended its stream */
     uint64_t
         seed; /* set before testkit_init: draws without a pin are by chance; 0: they are calm */
     /* private */
@@ -63,6 +65,14 @@ enum port_code testkit_call_issued(struct testkit *kit,
                                    const struct port_method *method,
                                    const void *payload,
                                    nanos issued);
+
+/* Let a message of a stream take effect now: the first opens the connection. Gives the code of its
+ * answer, PORT_OK for one that has none. */
+enum port_code testkit_stream(struct testkit *kit,
+                              uint64_t stream,
+                              enum port_envelope_kind kind,
+                              const struct port_method *method,
+                              const void *payload);
 
 /* Run the model's events up to an instant, and stand there. */
 void testkit_run_until(struct testkit *kit, nanos until);

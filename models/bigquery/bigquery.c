@@ -1,0 +1,247 @@
+/* The model of BigQuery: the write API of tables (clauses.def).
+ *
+ * Guarantees modelled. A stream takes rows at its end only (BQW-12 to BQW-15), a request whole or not at
+ * all (BQW-17), and shows them at once, or up to a cursor that moves forward (BQW-01, BQW-30). Answers on
+ * a connection come in the order of its requests (BQW-11): that is the link's. Freedoms taken. Per run:
+ * what a repeated flush, a flush past the end or of a finalized stream, a call on a stream that has ended
+ * and a call on a missing table are answered, whether offsets or rows are looked at first, and which of
+ * two connections of a stream goes on. Per call: whether the metadata of a new table is known (BQW-46),
+ * how many bad rows are named. Faults offered. Per append: its connection dies before or after it, or
+ * silently; an error in the answer. Per call: lost, answer lost, applied later, refused, an outage.
+ * Not modelled. PENDING streams, changes of a table's schema, deletion of tables, quotas; a query that
+ * lags behind.
+ *
+ * Entries. Each row that becomes readable is WORLD_CREATED: resource the table, generation the row's
+ * number in it. A stream whose time is over is WORLD_EXPIRED when it is next asked for. */
+#include "models/bigquery/state.h"
+#include "sinks/base/digest.h"
+
+extern const struct choice_site bigquery_model_sites[];
+
+/* The order matters. */
+/* clang-format off */
+#include "models/as_outcomes.def"
+#include "models/bigquery/sites.def"
+#include "models/as_fates.def"
+#include "models/bigquery/sites.def"
+const struct choice_site bigquery_model_sites[] = {
+#include "models/as_sites.def"
+#include "models/bigquery/sites.def"
+#include "models/as_end.def"
+};
+/* clang-format on */
+
+uint64_t bigquery_option(const struct bigquery *state, enum bigquery_option option)
+{
+    return state->env.options[option].number;
+}
+
+uint32_t bigquery_draw(struct bigquery *state, enum bigquery_site site)
+{
+    return fault_pick(
+        state->env.world->fault, &bigquery_model_sites[site], state->lane, CHOICE_ALL);
+}
+
+uint32_t
+bigquery_reading(struct bigquery *state, enum bigquery_option option, enum bigquery_site site)
+{
+    if (state->readings[site] == 0) {
+        const uint64_t pinned = bigquery_option(state, option);
+        state->readings[site] =
+            pinned > 0 ? (uint8_t)pinned : (uint8_t)(1 + bigquery_draw(state, site));
+    }
+    return state->readings[site] - 1u;
+}
+
+void *bigquery_take(struct bigquery *state, size_t size)
+{
+    return arena_take_zeroed(state->env.world->arena, size);
+}
+
+void bigquery_refuse(struct bigquery *state,
+                     const struct model_request *request,
+                     enum port_code code,
+                     enum bigquery_storage_error reason,
+                     struct model_replies *replies)
+{
+    const struct model_effect effect = {
+        .kind = WORLD_REFUSED, .code = (uint8_t)code, .request_or_null = request};
+    (void)model_note(&state->env, &effect);
+    model_reply(replies, code, NULL);
+    replies->items[replies->count - 1].status.causes[0].reason = (uint16_t)reason;
+}
+
+/* --- the model --------------------------------------------------------------------------------- */
+
+/* Take the next word off a text of words separated by spaces; empty at the end. */
+static struct bytes next_word(struct bytes *rest)
+{
+    while (rest->size > 0 && rest->data[0] == ' ') {
+        *rest = (struct bytes){rest->data + 1, rest->size - 1};
+    }
+    struct bytes word = {rest->data, 0};
+    while (word.size < rest->size && rest->data[word.size] != ' ') {
+        word.size++;
+    }
+    *rest = (struct bytes){rest->data + word.size, rest->size - word.size};
+    return word;
+}
+
+static void model_init(void *memory, const struct model_env *env)
+{
+    struct bigquery *state = memory;
+    state->env = *env;
+    state->lane = env->world->nodes[env->node].lane;
+    struct bytes rest = env->options[OPTION_TABLE].text;
+    for (struct bytes name = next_word(&rest);
+         name.size > 0 && state->table_count < BIGQUERY_TABLE_MAX;
+         name = next_word(&rest)) {
+        state->tables[state->table_count] = (struct table){
+            .name = name,
+            .resource = world_resource(env->world, name),
+            .exists = bigquery_option(state, OPTION_TABLE_EXISTS) != 0,
+        };
+        state->table_count++;
+    }
+}
+
+static void
+model_handle(void *memory, const struct model_request *request, struct model_replies *replies)
+{
+    struct bigquery *state = memory;
+    if (request->method == &bigquery_append_rows_method) {
+        bigquery_append(state, request, replies);
+    } else if (request->method == &bigquery_create_write_stream_method) {
+        bigquery_create_stream(state, request, replies);
+    } else if (request->method == &bigquery_get_write_stream_method) {
+        bigquery_get_stream(state, request, replies);
+    } else if (request->method == &bigquery_finalize_write_stream_method) {
+        bigquery_finalize(state, request, replies);
+    } else if (request->method == &bigquery_flush_rows_method) {
+        bigquery_flush(state, request, replies);
+    } else {
+        CHECK(request->method == &bigquery_insert_table_method);
+        bigquery_insert_table(state, request, replies);
+    }
+}
+
+/* Nothing is scheduled: a stream is found to be over when it is asked for. */
+static void model_event(void *memory, uint8_t what, uint64_t a, uint64_t b)
+{
+    (void)memory;
+    (void)what;
+    (void)a;
+    (void)b;
+    UNREACHABLE();
+}
+
+static void model_heal(void *memory)
+{
+    (void)memory; /* nothing is injected beyond single calls */
+}
+
+/* A request is of many rows, or of a stream that many requests are of. */
+static uint64_t model_identity(const struct port_method *method, const void *payload)
+{
+    (void)method;
+    (void)payload;
+    return 0;
+}
+
+static uint64_t model_digest(const void *memory)
+{
+    const struct bigquery *state = memory;
+    uint64_t digest = digest_fold(state->digest, state->stream_count);
+    for (const struct stream *stream = state->streams; stream != NULL; stream = stream->next) {
+        digest = digest_fold(digest, stream->end);
+        digest = digest_fold(digest, stream->cursor);
+        digest = digest_fold(digest, stream->finalized);
+        digest = digest_fold(digest, stream->ended);
+        digest = digest_fold(digest, stream->connection);
+        digest = digest_fold(digest, stream->last_traffic);
+    }
+    for (const struct connection *at = state->connections; at != NULL; at = at->next) {
+        digest = digest_fold(digest, at->number);
+        digest = digest_fold(digest, at->is_refused);
+        digest = digest_fold(digest, at->has_extra_fields);
+    }
+    for (uint32_t i = 0; i < state->table_count; i++) {
+        digest =
+            digest_fold(digest, (uint64_t)state->tables[i].exists << 32 | state->tables[i].visible);
+        digest = digest_fold(digest, state->tables[i].denied_until);
+    }
+    for (uint32_t i = 0; i < SITE_COUNT; i++) {
+        digest = digest_fold(digest, state->readings[i]);
+    }
+    return digest;
+}
+
+static const struct fate_menu fates[] = {
+    {&bigquery_append_rows_method, &bigquery_model_sites[SITE_APPEND], append_fates},
+    {&bigquery_create_write_stream_method, &bigquery_model_sites[SITE_CREATE], create_fates},
+    {&bigquery_flush_rows_method, &bigquery_model_sites[SITE_FLUSH], flush_fates},
+    {&bigquery_finalize_write_stream_method, &bigquery_model_sites[SITE_FINALIZE], finalize_fates},
+    {&bigquery_insert_table_method, &bigquery_model_sites[SITE_INSERT_TABLE], insert_table_fates},
+};
+
+static const char *const reflush_names[] = {
+    "any", "ok_requested", "already_exists", "ok_current", NULL};
+static const char *const past_end_names[] = {"any", "out_of_range", "invalid_argument", NULL};
+static const char *const finalized_names[] = {"any", "ok", "invalid_argument", NULL};
+static const char *const missing_names[] = {"any", "permission_denied", "not_found", NULL};
+static const char *const ended_names[] = {
+    "any", "stream_not_found", "not_found", "invalid_stream_state", "already_exists", NULL};
+static const char *const order_names[] = {"any", "offset_first", "rows_first", NULL};
+static const char *const connection_names[] = {
+    "any", "both_go_on", "older_ends", "newer_ends", NULL};
+
+static const struct sink_option options[] = {
+#define OPTION(constant, key, type, fallback, text, min, max, names, sentence)                     \
+    [constant] = {key, type, false, fallback, text, min, max, names, sentence},
+#include "models/bigquery/options.def"
+#undef OPTION
+};
+
+static const struct clause clauses[] = {
+#define CLAUSE(id, class, sentence, source, not_modelled)                                          \
+    {id, class, sentence, source, not_modelled},
+#include "models/bigquery/clauses.def"
+#include "models/rpc_clauses.def"
+#undef CLAUSE
+};
+
+static const struct mark marks[] = {
+#define MARK(id, name, sentence, unit_test) {MARK_##id, name, sentence, unit_test},
+#include "models/bigquery/marks.def"
+#undef MARK
+};
+
+_Static_assert(MARK_BIGQUERY_END <= MARK_BIGQUERY_FIRST + MARK_MODEL_ROOM, "marks have room");
+
+static const char *const reader_names[] = {"query", NULL};
+static const char *const cause_names[] = {"ended", NULL};
+
+const struct model_type bigquery_model = {
+    .name = "bigquery",
+    .sentence = "tables and their write streams: offsets, a flush cursor, connections",
+    .service = &bigquery_service,
+    .sites = bigquery_model_sites,
+    .site_count = SITE_COUNT,
+    .fates = fates,
+    .fate_count = ARRAY_COUNT(fates),
+    .clauses = clauses,
+    .clause_count = ARRAY_COUNT(clauses),
+    .options = options,
+    .option_count = ARRAY_COUNT(options),
+    .marks = marks,
+    .mark_count = ARRAY_COUNT(marks),
+    .readers = reader_names,
+    .causes = cause_names,
+    .state_size = sizeof(struct bigquery),
+    .init = model_init,
+    .handle = model_handle,
+    .event = model_event,
+    .heal = model_heal,
+    .identity = model_identity,
+    .digest = model_digest,
+};

@@ -1,0 +1,14 @@
+/* The model of BigQuery: tables, their write streams, and the connections that append to them. */
+#ifndef MODELS_BIGQUERY_BIGQUERY_H
+#define MODELS_BIGQUERY_BIGQUERY_H
+
+#include "sim/model.h"
+
+/* Reader classes of the model. */
+enum bigquery_reader {
+    BIGQUERY_READER_QUERY = 0, /* whoever queries the table */
+};
+
+extern const struct model_type bigquery_model;
+
+#endif

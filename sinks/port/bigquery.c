@@ -1,0 +1,24 @@
+#include "sinks/port/bigquery.h"
+
+#include "sinks/base/check.h"
+
+#include <stddef.h>
+
+/* The order matters. */
+/* clang-format off */
+#include "sinks/port/as_flat.def"
+#include "sinks/port/bigquery.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_tables.def"
+#include "sinks/port/bigquery.def"
+#include "sinks/port/as_end.def"
+
+static const struct port_method *const methods[] = {
+#include "sinks/port/as_methods.def"
+#include "sinks/port/bigquery.def"
+#include "sinks/port/as_end.def"
+};
+/* clang-format on */
+
+const struct port_service bigquery_service = {"bigquery", methods, (uint16_t)ARRAY_COUNT(methods)};
