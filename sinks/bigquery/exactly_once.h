@@ -1,0 +1,12 @@
+/* "bigquery-exactly-once": rows go into BUFFERED write streams at explicit offsets, and a completed
+ * checkpoint moves the cursor of each stream up to what it owns. */
+#ifndef SINKS_BIGQUERY_EXACTLY_ONCE_H
+#define SINKS_BIGQUERY_EXACTLY_ONCE_H
+
+#include "sinks/sink.h"
+
+extern const struct sink_half bigquery_exactly_once_writer_half;
+extern const struct sink_half bigquery_exactly_once_committer_half;
+extern const struct sink_type bigquery_exactly_once;
+
+#endif

@@ -1,0 +1,72 @@
+/* Options of the BigQuery sinks, what they must be, and what the sinks report. */
+#ifndef SINKS_BIGQUERY_OPTIONS_H
+#define SINKS_BIGQUERY_OPTIONS_H
+
+#include "sinks/base/bytes.h"
+#include "sinks/base/err.h"
+#include "sinks/retry.h"
+#include "sinks/sink.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum bigquery_create_disposition {
+    BIGQUERY_CREATE_IF_NEEDED = 0,
+    BIGQUERY_CREATE_NEVER,
+};
+
+enum bigquery_option {
+#define BIGQUERY_OPTION(name, key, type, fallback, text, min, max, names, sentence)                \
+    BIGQUERY_OPTION_##name,
+#include "sinks/bigquery/options.def"
+#undef BIGQUERY_OPTION
+    BIGQUERY_OPTION_COUNT,
+};
+
+extern const struct sink_option bigquery_options[BIGQUERY_OPTION_COUNT];
+
+enum bigquery_phase {
+#define BIGQUERY_PHASE(name, text) BIGQUERY_PHASE_##name,
+#include "sinks/bigquery/taps.def"
+#undef BIGQUERY_PHASE
+    BIGQUERY_PHASE_COUNT,
+};
+
+enum bigquery_metric {
+#define BIGQUERY_METRIC(name, text) BIGQUERY_METRIC_##name,
+#include "sinks/bigquery/taps.def"
+#undef BIGQUERY_METRIC
+    BIGQUERY_METRIC_COUNT,
+};
+
+/* Option values by their meaning; the text is borrowed. */
+struct bigquery_config {
+    struct bytes table;
+    bool creates; /* a table that is not there */
+    size_t append_bytes_max;
+    size_t row_bytes_max;
+    uint32_t in_flight_max;
+    nanos idle_timeout;
+    struct retry_schedule recovery; /* repairs of the connector's */
+    struct retry_schedule retry;    /* within a connection */
+    nanos retry_duration_max;
+    nanos response_timeout;
+    nanos request_timeout;
+};
+
+/* Check the options and read them. ERR_OK, or ERR_INVALID and one line in message. */
+MUST_USE enum err bigquery_configure(const struct sink_option_value *options,
+                                     struct bigquery_config *config,
+                                     struct byte_writer *message);
+
+#define BIGQUERY_TABLE_NAME_MAX 1024u
+
+/* The parts of projects/P/datasets/D/tables/T; false when it is no such name. */
+struct bigquery_table_name {
+    struct bytes project;
+    struct bytes dataset;
+    struct bytes table;
+};
+bool bigquery_table_parse(struct bytes name, struct bigquery_table_name *parts);
+
+#endif
