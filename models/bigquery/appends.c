@@ -282,6 +282,9 @@ void bigquery_append(struct bigquery *state,
                      const struct model_request *request,
                      struct model_replies *replies)
 {
+    if (request->kind == PORT_OPEN) {
+        return; /* a connection is one from its first request on, which names its stream */
+    }
     if (request->kind == PORT_CANCEL || request->kind == PORT_HALF_CLOSE) {
         close_connection(state, request->stream);
         return;

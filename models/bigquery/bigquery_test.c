@@ -156,7 +156,7 @@ static void bqw_01_the_type_fixes_when_rows_are_readable(void **state)
     assert_int_equal(create(kit, TABLE, BIGQUERY_COMMITTED), PORT_OK);
     assert_int_equal(append(kit, S1, 0, "ab"), PORT_OK);
     assert_int_equal(visible(kit), 0);
-    assert_int_equal(append_on(kit, 2, PORT_OPEN, S2, 0, "c"), PORT_OK);
+    assert_int_equal(append_on(kit, 2, PORT_STREAM_SEND, S2, 0, "c"), PORT_OK);
     assert_int_equal(visible(kit), 1);
     const struct row row = row_of('c');
     const struct journal_entry *entry = testkit_last(kit, WORLD_CREATED);
@@ -174,10 +174,10 @@ static void bqw_02_the_default_stream_has_no_offsets(void **state)
 {
     (void)state;
     struct testkit *kit = start();
-    assert_int_equal(append_on(kit, 1, PORT_OPEN, DEFAULT, NO_OFFSET, "a"), PORT_OK);
+    assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, DEFAULT, NO_OFFSET, "a"), PORT_OK);
     assert_int_equal(offset_answered(kit), NO_OFFSET);
-    assert_int_equal(append_on(kit, 2, PORT_OPEN, TABLE "/_default", NO_OFFSET, "b"), PORT_OK);
-    assert_int_equal(append_on(kit, 3, PORT_OPEN, DEFAULT, NO_OFFSET, "c"), PORT_OK);
+    assert_int_equal(append_on(kit, 2, PORT_STREAM_SEND, TABLE "/_default", NO_OFFSET, "b"), PORT_OK);
+    assert_int_equal(append_on(kit, 3, PORT_STREAM_SEND, DEFAULT, NO_OFFSET, "c"), PORT_OK);
     assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, DEFAULT, NO_OFFSET, "d"), PORT_OK);
     assert_int_equal(visible(kit), 4);
     assert_int_equal(append(kit, DEFAULT, 4, "e"), PORT_INVALID_ARGUMENT);
@@ -225,7 +225,7 @@ static void bqw_05_an_idle_stream_ends(void **state)
     assert_int_equal(visible(kit), 1);
     assert_int_equal(create(kit, TABLE, BIGQUERY_COMMITTED), PORT_OK);
     testkit_run_for(kit, DAYS(3));
-    assert_int_equal(append_on(kit, 2, PORT_OPEN, S2, 0, "a"), PORT_NOT_FOUND);
+    assert_int_equal(append_on(kit, 2, PORT_STREAM_SEND, S2, 0, "a"), PORT_NOT_FOUND);
     testkit_close(kit);
 }
 
@@ -251,8 +251,8 @@ static void bqw_08_streams_are_written_side_by_side(void **state)
     (void)state;
     struct testkit *kit = start_buffered();
     assert_int_equal(create(kit, TABLE, BIGQUERY_BUFFERED), PORT_OK);
-    assert_int_equal(append_on(kit, 1, PORT_OPEN, S1, 0, "a"), PORT_OK);
-    assert_int_equal(append_on(kit, 2, PORT_OPEN, S2, 0, "b"), PORT_OK);
+    assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, S1, 0, "a"), PORT_OK);
+    assert_int_equal(append_on(kit, 2, PORT_STREAM_SEND, S2, 0, "b"), PORT_OK);
     assert_int_equal(flush(kit, S2, 0), PORT_OK);
     assert_int_equal(visible(kit), 1);
     testkit_close(kit);
@@ -265,13 +265,13 @@ static void bqw_10_a_connection_stays_with_its_stream(void **state)
     (void)state;
     struct testkit *kit = start_buffered();
     assert_int_equal(create(kit, TABLE, BIGQUERY_BUFFERED), PORT_OK);
-    assert_int_equal(append_on(kit, 1, PORT_OPEN, S1, 0, "a"), PORT_OK);
+    assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, S1, 0, "a"), PORT_OK);
     assert_int_equal(append(kit, "", 1, "b"), PORT_OK);
     assert_int_equal(append(kit, S2, 0, "c"), PORT_INVALID_ARGUMENT);
     assert_int_equal(append(kit, S1, 2, "c"), PORT_OK);
-    assert_int_equal(append_on(kit, 2, PORT_OPEN, "", 0, "a"), PORT_NOT_FOUND);
+    assert_int_equal(append_on(kit, 2, PORT_STREAM_SEND, "", 0, "a"), PORT_NOT_FOUND);
     assert_int_equal(append_on(kit, 1, PORT_CANCEL, "", 0, ""), PORT_OK);
-    assert_int_equal(append_on(kit, 1, PORT_OPEN, S2, 0, "c"), PORT_OK);
+    assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, S2, 0, "c"), PORT_OK);
     testkit_close(kit);
 }
 
@@ -329,7 +329,7 @@ static void bqw_17_a_bad_row_stops_its_request(void **state)
     kit = testkit_open(&bigquery_model, PROFILE_ADVERSARY);
     (void)testkit_pin(kit, "bigquery.row_errors", "first");
     testkit_init(kit);
-    assert_int_equal(append_on(kit, 1, PORT_OPEN, DEFAULT, NO_OFFSET, "!b!"),
+    assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, DEFAULT, NO_OFFSET, "!b!"),
                      PORT_INVALID_ARGUMENT);
     response = kit->payload;
     assert_int_equal(response->row_errors.count, 1);
@@ -415,7 +415,7 @@ static void bqw_19_a_large_request_is_refused(void **state)
     const size_t size = port_encoded_size(&bigquery_append_rows_request_message, &request);
     for (uint32_t more = 0; more < 2; more++) {
         struct testkit *kit = start_with(PROFILE_DOCUMENTED, "append_bytes_max", size + more);
-        assert_int_equal(testkit_stream(kit, 1, PORT_OPEN, &bigquery_append_rows_method, &request),
+        assert_int_equal(testkit_stream(kit, 1, PORT_STREAM_SEND, &bigquery_append_rows_method, &request),
                          more == 0 ? PORT_INVALID_ARGUMENT : PORT_OK);
         testkit_close(kit);
     }
@@ -433,8 +433,8 @@ static void bqw_22_a_second_connection(void **state)
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct testkit *kit = start_with(PROFILE_ADVERSARY, "second_connection", 1 + i);
         assert_int_equal(create(kit, TABLE, BIGQUERY_BUFFERED), PORT_OK);
-        assert_int_equal(append_on(kit, 1, PORT_OPEN, S1, 0, "a"), PORT_OK);
-        assert_int_equal(append_on(kit, 2, PORT_OPEN, S1, 1, "b"), cases[i].newer);
+        assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, S1, 0, "a"), PORT_OK);
+        assert_int_equal(append_on(kit, 2, PORT_STREAM_SEND, S1, 1, "b"), cases[i].newer);
         assert_int_equal(kit->ended, cases[i].newer != PORT_OK);
         const int64_t end = cases[i].newer == PORT_OK ? 2 : 1;
         assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, S1, end, "c"), cases[i].older);
@@ -449,11 +449,11 @@ static void bqw_22_a_connection_that_is_gone_counts_no_more(void **state)
     (void)state;
     struct testkit *kit = start_with(PROFILE_ADVERSARY, "second_connection", 3);
     assert_int_equal(create(kit, TABLE, BIGQUERY_BUFFERED), PORT_OK);
-    assert_int_equal(append_on(kit, 1, PORT_OPEN, S1, 0, "a"), PORT_OK);
+    assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, S1, 0, "a"), PORT_OK);
     assert_int_equal(append_on(kit, 1, PORT_CANCEL, "", 0, ""), PORT_OK);
-    assert_int_equal(append_on(kit, 2, PORT_OPEN, S1, 1, "b"), PORT_OK);
+    assert_int_equal(append_on(kit, 2, PORT_STREAM_SEND, S1, 1, "b"), PORT_OK);
     assert_int_equal(append_on(kit, 2, PORT_HALF_CLOSE, "", 0, ""), PORT_OK);
-    assert_int_equal(append_on(kit, 3, PORT_OPEN, S1, 2, "c"), PORT_OK);
+    assert_int_equal(append_on(kit, 3, PORT_STREAM_SEND, S1, 2, "c"), PORT_OK);
     assert_int_equal(append_on(kit, 9, PORT_CANCEL, "", 0, ""), PORT_OK);
     testkit_close(kit);
 }
@@ -484,7 +484,7 @@ append_as(struct testkit *kit, uint64_t connection, const struct bigquery_field_
     const struct bigquery_proto_data data = {.writer_schema = &schema, .rows = &list};
     const struct bigquery_append_rows_request request = {.write_stream = BYTES_LITERAL(DEFAULT),
                                                          .proto_rows = &data};
-    return testkit_stream(kit, connection, PORT_OPEN, &bigquery_append_rows_method, &request);
+    return testkit_stream(kit, connection, PORT_STREAM_SEND, &bigquery_append_rows_method, &request);
 }
 
 /* Goal: a schema with fields that the table lacks is refused until another one comes. Method: a field of
@@ -662,12 +662,12 @@ static void bqw_46_a_missing_table(void **state)
         testkit_init(kit);
         const enum port_code missing = reading == 0 ? PORT_PERMISSION_DENIED : PORT_NOT_FOUND;
         assert_int_equal(create(kit, TABLE, BIGQUERY_BUFFERED), missing);
-        assert_int_equal(append_on(kit, 1, PORT_OPEN, DEFAULT, NO_OFFSET, "a"), missing);
+        assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, DEFAULT, NO_OFFSET, "a"), missing);
         assert_int_equal(insert(kit, "other"), PORT_NOT_FOUND);
         assert_int_equal(insert(kit, "t"), PORT_OK);
         assert_int_equal(insert(kit, "t"), PORT_ALREADY_EXISTS);
         assert_int_equal(create(kit, TABLE, BIGQUERY_BUFFERED), PORT_PERMISSION_DENIED);
-        assert_int_equal(append_on(kit, 1, PORT_OPEN, DEFAULT, NO_OFFSET, "a"), PORT_OK);
+        assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, DEFAULT, NO_OFFSET, "a"), PORT_OK);
         testkit_run_for(kit, SECONDS(15));
         assert_int_equal(create(kit, TABLE, BIGQUERY_BUFFERED), PORT_OK);
         testkit_close(kit);

@@ -1,5 +1,6 @@
 #include "scenarios/wiring/catalogue.h"
 
+#include "models/bigquery/bigquery.h"
 #include "models/cloudtasks/cloudtasks.h"
 #include "models/generic/generic.h"
 #include "models/generic/keyed.h"
@@ -7,6 +8,7 @@
 #include "sim/engine/job.h"
 #include "sim/link.h"
 #include "sim/sched.h"
+#include "sinks/bigquery/exactly_once.h"
 #include "sinks/cloudtasks/cloudtasks_sinks.h"
 #include "sinks/generic/generic_sinks.h"
 #include "sinks/generic/idempotent.h"
@@ -18,6 +20,7 @@ const struct sink_type *const catalogue_sinks[] = {
     &cloudtasks_at_least_once_unnamed,
     &cloudtasks_at_least_once_named,
     &cloudtasks_exactly_once,
+    &bigquery_exactly_once,
     &generic_idempotent,
     &generic_staged,
     &generic_transactional,
@@ -26,6 +29,7 @@ const size_t catalogue_sink_count = ARRAY_COUNT(catalogue_sinks);
 
 const struct model_type *const catalogue_models[] = {
     &cloudtasks_model,
+    &bigquery_model,
     &generic_model,
     &table_model,
     &keyed_model,
@@ -75,6 +79,7 @@ extern const struct choice_site cloudtasks_model_sites[];
 extern const struct choice_site generic_model_sites[];
 extern const struct choice_site table_model_sites[];
 extern const struct choice_site keyed_model_sites[];
+extern const struct choice_site bigquery_model_sites[];
 
 #define FATE_SITE SITE
 
@@ -114,6 +119,11 @@ enum {
 #include "models/generic/keyed_sites.def"
 };
 #undef SITE
+#define SITE(constant, ...) BIGQUERY_INDEX_##constant,
+enum {
+#include "models/bigquery/sites.def"
+};
+#undef SITE
 
 static const struct choice_site *const all_sites[] = {
 #define SITE(id, ...) &sched_sites[SCHED_INDEX_##id],
@@ -136,6 +146,9 @@ static const struct choice_site *const all_sites[] = {
 #undef SITE
 #define SITE(constant, ...) &keyed_model_sites[KEYED_INDEX_##constant],
 #include "models/generic/keyed_sites.def"
+#undef SITE
+#define SITE(constant, ...) &bigquery_model_sites[BIGQUERY_INDEX_##constant],
+#include "models/bigquery/sites.def"
 #undef SITE
 };
 /* clang-format on */

@@ -38,22 +38,6 @@ static void serialize(const struct wiring_input *input,
     port_encode(&cloudtasks_task_message, &task, writer);
 }
 
-/* Take the next word off a text of words separated by spaces; empty at the end. */
-static struct bytes next_word(struct bytes *rest)
-{
-    while (rest->size > 0 && rest->data[0] == ' ') {
-        rest->data++;
-        rest->size--;
-    }
-    struct bytes word = {rest->data, 0};
-    while (word.size < rest->size && rest->data[word.size] != ' ') {
-        word.size++;
-    }
-    rest->data += word.size;
-    rest->size -= word.size;
-    return word;
-}
-
 static struct sink_option_table sink_table(const struct wiring_input *input)
 {
     return (struct sink_option_table){
@@ -71,14 +55,7 @@ static uint32_t destinations(const struct wiring_input *input,
 {
     const struct sink_option_table table = sink_table(input);
     const struct sink_option_table model = model_table(input);
-    struct bytes rest = wiring_option_text(input->by_split ? &model : &table, "queue");
-    uint32_t count = 0;
-    for (struct bytes word = next_word(&rest); word.size > 0 && count < WIRING_DESTINATION_MAX;
-         word = next_word(&rest)) {
-        found[count] = word;
-        count++;
-    }
-    return count;
+    return wiring_words(wiring_option_text(input->by_split ? &model : &table, "queue"), found);
 }
 
 /* All pauses between so many attempts, each at its longest. */

@@ -67,6 +67,7 @@ extern const struct wiring wiring_cloudtasks;
 extern const struct wiring wiring_generic;
 extern const struct wiring wiring_table;
 extern const struct wiring wiring_keyed;
+extern const struct wiring wiring_bigquery;
 
 /* The wiring of a service, or NULL. */
 const struct wiring *wiring_of(const struct port_service *service);
@@ -99,5 +100,8 @@ struct sink_option_table {
 };
 uint64_t wiring_option(const struct sink_option_table *table, const char *key, uint64_t fallback);
 struct bytes wiring_option_text(const struct sink_option_table *table, const char *key);
+
+/* The words of a text that are separated by spaces, as many as there is room for; their count. */
+uint32_t wiring_words(struct bytes text, struct bytes found[WIRING_DESTINATION_MAX]);
 
 #endif

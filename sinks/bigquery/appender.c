@@ -172,27 +172,44 @@ bool appender_is_final(const struct appender *appender)
     return appender->state == STATE_FINAL;
 }
 
+static void open_connection(struct appender *appender, struct sink_effects *effects)
+{
+    appender->numbers->stream++;
+    appender->numbers->request++;
+    appender->connection = appender->numbers->stream;
+    appender->opened_by = appender->numbers->request;
+    appender->has_schema = false;
+    appender->opening = (struct bigquery_append_rows_request){.write_stream = appender->stream};
+    const struct port_envelope envelope = {
+        .request = appender->opened_by,
+        .stream = appender->connection,
+        .kind = PORT_OPEN,
+        .method = &bigquery_append_rows_method,
+        .deadline = TIME_NEVER,
+        .payload = &appender->opening,
+    };
+    effects_send(effects, &envelope);
+}
+
+/* The first request of a connection carries the schema (BQW-10). */
 static enum err
 send_append(struct appender *appender, struct append *append, nanos now, struct sink_effects *effects)
 {
-    const bool opens = appender->connection == 0;
-    const enum err err = append_fill(
-        appender->allocator, append, appender->stream, opens ? &schema : NULL);
+    const enum err err = append_fill(appender->allocator,
+                                     append,
+                                     appender->stream,
+                                     appender->has_schema ? NULL : &schema);
     if (err != ERR_OK) {
         return err;
     }
-    if (opens) {
-        appender->numbers->stream++;
-        appender->connection = appender->numbers->stream;
-    }
+    appender->has_schema = true;
     appender->numbers->request++;
     append->number = appender->numbers->request;
     append->sent_at = now;
-    appender->opened_by = opens ? append->number : appender->opened_by;
     const struct port_envelope envelope = {
         .request = append->number,
         .stream = appender->connection,
-        .kind = opens ? PORT_OPEN : PORT_STREAM_SEND,
+        .kind = PORT_STREAM_SEND,
         .method = &bigquery_append_rows_method,
         .deadline = TIME_NEVER,
         .payload = &append->request,
@@ -235,6 +252,12 @@ enum err appender_advance(struct appender *appender,
         if (append->number == 0) {
             if (!effects_has_space(effects) || !effects_has_room(effects)) {
                 break;
+            }
+            if (appender->connection == 0) {
+                open_connection(appender, effects);
+                if (!effects_has_room(effects)) {
+                    break;
+                }
             }
             if (send_append(appender, append, now->monotonic, effects) != ERR_OK) {
                 return ERR_LIMIT;

@@ -10,6 +10,22 @@
 #include "sinks/port/bigquery.def"
 #include "sinks/port/as_end.def"
 
+#include "sinks/port/as_check.def"
+#include "sinks/port/bigquery.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_build.def"
+#include "sinks/port/bigquery.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_size.def"
+#include "sinks/port/bigquery.def"
+#include "sinks/port/as_end.def"
+
+#include "sinks/port/as_clone.def"
+#include "sinks/port/bigquery.def"
+#include "sinks/port/as_end.def"
+
 #include "sinks/port/as_tables.def"
 #include "sinks/port/bigquery.def"
 #include "sinks/port/as_end.def"
@@ -21,4 +37,5 @@ static const struct port_method *const methods[] = {
 };
 /* clang-format on */
 
-const struct port_service bigquery_service = {"bigquery", methods, (uint16_t)ARRAY_COUNT(methods)};
+const struct port_service bigquery_service = {
+    "bigquery", methods, (uint16_t)ARRAY_COUNT(methods)};

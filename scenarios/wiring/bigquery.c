@@ -1,0 +1,78 @@
+/* BigQuery: a record becomes a row with the record's key and value in wire form. */
+#include "sinks/port/bigquery.h"
+
+#include "scenarios/wiring/wiring.h"
+#include "sinks/bigquery/options.h"
+
+/* Fields of a row (models/bigquery/rows.c). */
+#define FIELD_ID      1u
+#define FIELD_PAYLOAD 2u
+#define WIRE_SIZED    2u
+
+/* A connection that dies without a word is heard of after the link's own deadline at the latest. */
+#define SILENCE SECONDS(60)
+
+static void put_field(struct byte_writer *writer, uint32_t number, struct bytes value)
+{
+    byte_writer_varint(writer, number << 3 | WIRE_SIZED);
+    byte_writer_varint(writer, value.size);
+    byte_writer_bytes(writer, value);
+}
+
+/* An id that is no text makes a row that the service refuses (BQW-17). */
+static void serialize(const struct wiring_input *input,
+                      const struct source_record *record,
+                      struct byte_writer *writer)
+{
+    (void)input;
+    if ((record->traits & RECORD_POISON_SERVICE) != 0) {
+        put_field(writer, FIELD_ID, BYTES_LITERAL("\xff"));
+    } else if (record->record.key.size > 0 && bytes_is_utf8(record->record.key)) {
+        put_field(writer, FIELD_ID, record->record.key);
+    }
+    put_field(writer, FIELD_PAYLOAD, record->record.value);
+}
+
+static uint32_t destinations(const struct wiring_input *input,
+                             struct bytes found[WIRING_DESTINATION_MAX])
+{
+    const struct sink_option_table sink = {
+        input->sink->options, input->sink->option_count, input->sink_options};
+    const struct sink_option_table model = {
+        input->model->options, input->model->option_count, input->model_options};
+    struct bytes rest = wiring_option_text(input->by_split ? &model : &sink, "table");
+    return wiring_words(rest, found);
+}
+
+/* Attempts of a repair, each with all attempts of its connection, each of which hears of a failure in time;
+ * and the pauses between them at their longest. */
+static nanos residence_of(const struct sink_option_table *table)
+{
+    const uint64_t repairs = wiring_option(table, "recovery_max_attempts", 10);
+    const uint64_t retries = wiring_option(table, "retry_max_attempts", 5);
+    const nanos pauses = nanos_add(nanos_mul(wiring_option(table, "recovery_max_backoff", 0), repairs),
+                                   nanos_mul(wiring_option(table, "retry_max_backoff", 0), retries));
+    return nanos_add(nanos_mul(SILENCE, repairs + retries), nanos_scale(pauses, (struct ratio){5, 4}));
+}
+
+static void windows_of(const struct wiring_input *input, struct wiring_windows *windows)
+{
+    const struct sink_option_table table = {
+        input->sink->options, input->sink->option_count, input->sink_options};
+    const struct sink_option_table model = {
+        input->model->options, input->model->option_count, input->model_options};
+    *windows = (struct wiring_windows){
+        .request_timeout = wiring_option(&table, "request_timeout", SECONDS(20)),
+        .residence = residence_of(&table),
+        .recovery_window = wiring_option(&model, "buffered_ttl", 0),
+        .concurrency_max =
+            (uint32_t)(wiring_option(&table, "max_in_flight_appends", 100) * WIRING_DESTINATION_MAX),
+    };
+}
+
+const struct wiring wiring_bigquery = {
+    .service = &bigquery_service,
+    .serialize = serialize,
+    .destinations = destinations,
+    .windows = windows_of,
+};
