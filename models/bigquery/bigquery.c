@@ -140,12 +140,19 @@ static void model_heal(void *memory)
     (void)memory; /* nothing is injected beyond single calls */
 }
 
-/* A request is of many rows, or of a stream that many requests are of. */
+#define FLUSH_BYTES_MAX 2048u
+
+/* A flush is known by what it asks for. An append is of many rows, and of a stream that many are of. */
 static uint64_t model_identity(const struct port_method *method, const void *payload)
 {
-    (void)method;
-    (void)payload;
-    return 0;
+    if (method != &bigquery_flush_rows_method) {
+        return 0;
+    }
+    uint8_t bytes[FLUSH_BYTES_MAX];
+    struct byte_writer writer;
+    byte_writer_init(&writer, bytes, sizeof(bytes));
+    port_encode(&bigquery_flush_rows_request_message, payload, &writer);
+    return writer.overflowed ? 0 : digest_bytes(byte_writer_view(&writer));
 }
 
 static uint64_t model_digest(const void *memory)

@@ -65,6 +65,7 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         .request_timeout = wiring_option(&table, "request_timeout", SECONDS(20)),
         .residence = residence_of(&table),
         .recovery_window = wiring_option(&model, "buffered_ttl", 0),
+        .release_max = wiring_option(&model, "buffered_ttl", 0),
         .concurrency_max =
             (uint32_t)(wiring_option(&table, "max_in_flight_appends", 100) * WIRING_DESTINATION_MAX),
     };

@@ -252,23 +252,32 @@ static void begin_barrier(const struct step *step, uint64_t checkpoint)
     }
 }
 
+/* A committable is known by the flush that it asks for, in canonical bytes. */
 static struct sink_committable *make_committable(const struct step *step,
                                                  const struct destination *destination)
 {
+    const struct bigquery_int64 offset = {(int64_t)destination->next_offset - 1};
+    const struct bigquery_flush_rows_request flush = {.write_stream = destination->stream,
+                                                      .offset = &offset};
+    const size_t flush_size = port_encoded_size(&bigquery_flush_rows_request_message, &flush);
     const struct bigquery_committable committable = {
         .stream = destination->stream,
         .offset = destination->next_offset - 1,
         .subtask = step->writer->subtask,
     };
     const size_t data_size = bigquery_committable_size(&committable);
-    const size_t size = sizeof(struct sink_committable) + data_size;
+    const size_t size = sizeof(struct sink_committable) + data_size + flush_size;
     struct sink_committable *made = allocator_take(step->writer->allocator, size);
     if (made == NULL) {
         return NULL;
     }
     uint8_t *data = (uint8_t *)(made + 1);
+    struct byte_writer identity;
+    bigquery_committable_encode(&committable, data);
+    byte_writer_init(&identity, data + data_size, flush_size);
+    port_encode(&bigquery_flush_rows_request_message, &flush, &identity);
     *made = (struct sink_committable){
-        .header = {.identity = bigquery_committable_encode(&committable, data),
+        .header = {.identity = byte_writer_view(&identity),
                    .origin = step->now->wall,
                    .deadline = TIME_NEVER},
         .data = {data, data_size},

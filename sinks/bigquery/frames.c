@@ -95,19 +95,15 @@ size_t bigquery_committable_size(const struct bigquery_committable *committable)
     return COMMITTABLE_FIXED_SIZE + committable->stream.size;
 }
 
-struct bytes bigquery_committable_encode(const struct bigquery_committable *committable,
-                                         uint8_t *data)
+void bigquery_committable_encode(const struct bigquery_committable *committable, uint8_t *data)
 {
     struct byte_writer writer;
     byte_writer_init(&writer, data, bigquery_committable_size(committable));
     byte_writer_u32_be(&writer, BIGQUERY_COMMITTABLE_VERSION);
-    const size_t from = writer.size;
     put_text(&writer, committable->stream);
     byte_writer_u64_be(&writer, committable->offset);
-    const struct bytes identity = {data + from, writer.size - from};
     byte_writer_u32_be(&writer, committable->subtask);
     put_checksum(&writer, bigquery_committable_size(committable));
-    return identity;
 }
 
 enum err bigquery_committable_decode(struct bytes source, struct bigquery_committable *committable)

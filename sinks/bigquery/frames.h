@@ -38,9 +38,8 @@ void bigquery_piece_encode(const struct bigquery_piece *piece, uint8_t *data);
 MUST_USE enum err bigquery_piece_decode(struct bytes source, struct bigquery_piece *piece);
 
 size_t bigquery_committable_size(const struct bigquery_committable *committable);
-/* Returns stream and offset as they stand in the frame: its identity. */
-struct bytes bigquery_committable_encode(const struct bigquery_committable *committable,
-                                         uint8_t *data);
+void bigquery_committable_encode(const struct bigquery_committable *committable, uint8_t *data);
+/* ERR_OK, ERR_TRUNCATED, ERR_VERSION, ERR_CORRUPT, ERR_INVALID. The text points into source. */
 MUST_USE enum err bigquery_committable_decode(struct bytes source,
                                               struct bigquery_committable *committable);
 
