@@ -2,7 +2,7 @@
  *
  * The same request is the same identity, in whatever attempt, lane or retry it is sent. Judged at
  * every creation and replacement at the target service that a request with an identity caused: the
- * identity has had no effect before. Where the record is known, what excuses a second effect of a
+ * identity has had no effect before, but for other records of a commit that is of many. Where the record is known, what excuses a second effect of a
  * record excuses this one.
  *
  * Claims: BQ-EO-3, TX-2PC-2, EA-7. Mutants that must trip it: an expired envelope that is sent again

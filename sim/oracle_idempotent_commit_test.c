@@ -63,7 +63,23 @@ static void requests_without_identity_are_new_ones(void **state)
     assert_int_equal(kit_verdict(&kit), VERDICT_OK);
 }
 
+/* Goal: a commit of many records has one effect. Method: two records by one request; then each again, by
+ * another. */
+static void a_commit_of_many_records_is_one_effect(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    const uint32_t first = kit_send(&kit, kit_committer, 21);
+    kit_effect(&kit, WORLD_CREATED, 1, 11, first);
+    kit_effect(&kit, WORLD_CREATED, 2, 12, first);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    kit_effect(&kit, WORLD_CREATED, 1, 13, kit_send(&kit, kit_committer, 21));
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+}
+
 TEST_MAIN(oracle_idempotent_commit,
+          TEST(a_commit_of_many_records_is_one_effect),
           TEST(a_repetition_without_effect_is_fine),
           TEST(a_second_effect_is_a_violation),
           TEST(a_replacement_counts_as_well),

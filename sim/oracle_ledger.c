@@ -497,7 +497,11 @@ static void count_effect(struct ledger *ledger, const struct journal_entry *entr
         return;
     }
     struct ledger_identity *identity = &ledger->identities[request->identity - 1];
-    identity->effects = (uint8_t)(identity->effects + (identity->effects < UINT8_MAX ? 1 : 0));
+    if (identity->effect_request != entry->request || identity->effect_record == entry->record) {
+        identity->effects = (uint8_t)(identity->effects + (identity->effects < UINT8_MAX ? 1 : 0));
+    }
+    identity->effect_request = entry->request;
+    identity->effect_record = entry->record;
     ledger->plain = identity->effects == 1;
 }
 

@@ -104,8 +104,11 @@ struct ledger_identity {
     uint32_t envelope;   /* current one, index + 1; 0 none: an eager sink's */
     uint32_t latest;     /* latest staging in any attempt, index + 1; 0 none */
     uint32_t request;    /* latest data request; 0 never sent */
-    uint8_t effects;     /* that these had: creations and replacements; 255 is 255 or more */
+    uint8_t effects;     /* of these that had one: creations and replacements; 255 is 255 or more */
     bool shared;         /* two records derive it: not judged */
+    /* A commit may be of many records: another one, by the same request, is no further effect. */
+    uint32_t effect_request;
+    record_id effect_record;
 };
 
 struct ledger_request {

@@ -176,7 +176,8 @@ static void bqw_02_the_default_stream_has_no_offsets(void **state)
     struct testkit *kit = start();
     assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, DEFAULT, NO_OFFSET, "a"), PORT_OK);
     assert_int_equal(offset_answered(kit), NO_OFFSET);
-    assert_int_equal(append_on(kit, 2, PORT_STREAM_SEND, TABLE "/_default", NO_OFFSET, "b"), PORT_OK);
+    assert_int_equal(append_on(kit, 2, PORT_STREAM_SEND, TABLE "/_default", NO_OFFSET, "b"),
+                     PORT_OK);
     assert_int_equal(append_on(kit, 3, PORT_STREAM_SEND, DEFAULT, NO_OFFSET, "c"), PORT_OK);
     assert_int_equal(append_on(kit, 1, PORT_STREAM_SEND, DEFAULT, NO_OFFSET, "d"), PORT_OK);
     assert_int_equal(visible(kit), 4);
@@ -415,8 +416,9 @@ static void bqw_19_a_large_request_is_refused(void **state)
     const size_t size = port_encoded_size(&bigquery_append_rows_request_message, &request);
     for (uint32_t more = 0; more < 2; more++) {
         struct testkit *kit = start_with(PROFILE_DOCUMENTED, "append_bytes_max", size + more);
-        assert_int_equal(testkit_stream(kit, 1, PORT_STREAM_SEND, &bigquery_append_rows_method, &request),
-                         more == 0 ? PORT_INVALID_ARGUMENT : PORT_OK);
+        assert_int_equal(
+            testkit_stream(kit, 1, PORT_STREAM_SEND, &bigquery_append_rows_method, &request),
+            more == 0 ? PORT_INVALID_ARGUMENT : PORT_OK);
         testkit_close(kit);
     }
 }
@@ -484,7 +486,8 @@ append_as(struct testkit *kit, uint64_t connection, const struct bigquery_field_
     const struct bigquery_proto_data data = {.writer_schema = &schema, .rows = &list};
     const struct bigquery_append_rows_request request = {.write_stream = BYTES_LITERAL(DEFAULT),
                                                          .proto_rows = &data};
-    return testkit_stream(kit, connection, PORT_STREAM_SEND, &bigquery_append_rows_method, &request);
+    return testkit_stream(
+        kit, connection, PORT_STREAM_SEND, &bigquery_append_rows_method, &request);
 }
 
 /* Goal: a schema with fields that the table lacks is refused until another one comes. Method: a field of
@@ -822,8 +825,8 @@ static void a_flush_is_known_by_what_it_asks_for(void **state)
     const struct bigquery_flush_rows_request a = {BYTES_LITERAL(S1), &one};
     const struct bigquery_flush_rows_request b = {BYTES_LITERAL(S1), &two};
     const struct bigquery_flush_rows_request c = {BYTES_LITERAL(S2), &one};
-    const struct bigquery_flush_rows_request d = {
-        {(const uint8_t *)long_name, sizeof(long_name)}, &one};
+    const struct bigquery_flush_rows_request d = {{(const uint8_t *)long_name, sizeof(long_name)},
+                                                  &one};
     const struct port_method *method = &bigquery_flush_rows_method;
     assert_true(bigquery_model.identity(method, &a) != 0);
     assert_true(bigquery_model.identity(method, &a) == bigquery_model.identity(method, &a));
@@ -834,5 +837,7 @@ static void a_flush_is_known_by_what_it_asks_for(void **state)
 }
 
 #define X(ids, test) TEST(test),
-TEST_MAIN(bigquery, CLAUSE_TESTS(X) TEST(tables_agree), TEST(digest_covers_what_was_done),
+TEST_MAIN(bigquery,
+          CLAUSE_TESTS(X) TEST(tables_agree),
+          TEST(digest_covers_what_was_done),
           TEST(a_flush_is_known_by_what_it_asks_for))

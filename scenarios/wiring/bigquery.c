@@ -50,9 +50,11 @@ static nanos residence_of(const struct sink_option_table *table)
 {
     const uint64_t repairs = wiring_option(table, "recovery_max_attempts", 10);
     const uint64_t retries = wiring_option(table, "retry_max_attempts", 5);
-    const nanos pauses = nanos_add(nanos_mul(wiring_option(table, "recovery_max_backoff", 0), repairs),
-                                   nanos_mul(wiring_option(table, "retry_max_backoff", 0), retries));
-    return nanos_add(nanos_mul(SILENCE, repairs + retries), nanos_scale(pauses, (struct ratio){5, 4}));
+    const nanos pauses =
+        nanos_add(nanos_mul(wiring_option(table, "recovery_max_backoff", 0), repairs),
+                  nanos_mul(wiring_option(table, "retry_max_backoff", 0), retries));
+    return nanos_add(nanos_mul(SILENCE, repairs + retries),
+                     nanos_scale(pauses, (struct ratio){5, 4}));
 }
 
 static void windows_of(const struct wiring_input *input, struct wiring_windows *windows)
@@ -66,8 +68,8 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         .residence = residence_of(&table),
         .recovery_window = wiring_option(&model, "buffered_ttl", 0),
         .release_max = wiring_option(&model, "buffered_ttl", 0),
-        .concurrency_max =
-            (uint32_t)(wiring_option(&table, "max_in_flight_appends", 100) * WIRING_DESTINATION_MAX),
+        .concurrency_max = (uint32_t)(wiring_option(&table, "max_in_flight_appends", 100) *
+                                      WIRING_DESTINATION_MAX),
     };
 }
 

@@ -26,8 +26,8 @@ append_row_make(const struct allocator *allocator, struct bytes serialized, uint
     if (serialized.size > 0) {
         memcpy(copy, serialized.data, serialized.size);
     }
-    *row = (struct append_row){
-        .token = token, .row = {{copy, serialized.size}}, .block_size = size};
+    *row =
+        (struct append_row){.token = token, .row = {{copy, serialized.size}}, .block_size = size};
     return row;
 }
 
@@ -79,8 +79,7 @@ enum err append_fill(const struct allocator *allocator,
 {
     if (append->items == NULL) {
         append->item_capacity = (uint32_t)append->rows.count;
-        append->items =
-            allocator_take(allocator, append->item_capacity * sizeof(append->items[0]));
+        append->items = allocator_take(allocator, append->item_capacity * sizeof(append->items[0]));
         if (append->items == NULL) {
             return ERR_LIMIT;
         }

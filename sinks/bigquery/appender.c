@@ -12,9 +12,9 @@ enum appender_state {
 
 /* Codes that are tried again within a connection (BQW-51). */
 #define RETRIED_CODES                                                                              \
-    (PORT_CODE_BIT(PORT_ABORTED) | PORT_CODE_BIT(PORT_UNAVAILABLE) | PORT_CODE_BIT(PORT_CANCELLED) | \
-     PORT_CODE_BIT(PORT_INTERNAL) | PORT_CODE_BIT(PORT_DEADLINE_EXCEEDED) |                        \
-     PORT_CODE_BIT(PORT_RESOURCE_EXHAUSTED))
+    (PORT_CODE_BIT(PORT_ABORTED) | PORT_CODE_BIT(PORT_UNAVAILABLE) |                               \
+     PORT_CODE_BIT(PORT_CANCELLED) | PORT_CODE_BIT(PORT_INTERNAL) |                                \
+     PORT_CODE_BIT(PORT_DEADLINE_EXCEEDED) | PORT_CODE_BIT(PORT_RESOURCE_EXHAUSTED))
 
 static struct append *append_of(struct list_link *link)
 {
@@ -192,13 +192,13 @@ static void open_connection(struct appender *appender, struct sink_effects *effe
 }
 
 /* The first request of a connection carries the schema (BQW-10). */
-static enum err
-send_append(struct appender *appender, struct append *append, nanos now, struct sink_effects *effects)
+static enum err send_append(struct appender *appender,
+                            struct append *append,
+                            nanos now,
+                            struct sink_effects *effects)
 {
-    const enum err err = append_fill(appender->allocator,
-                                     append,
-                                     appender->stream,
-                                     appender->has_schema ? NULL : &schema);
+    const enum err err = append_fill(
+        appender->allocator, append, appender->stream, appender->has_schema ? NULL : &schema);
     if (err != ERR_OK) {
         return err;
     }
@@ -215,9 +215,8 @@ send_append(struct appender *appender, struct append *append, nanos now, struct 
         .payload = &append->request,
     };
     effects_send(effects, &envelope);
-    effects_metric(effects,
-                   append->attempts == 0 ? BIGQUERY_METRIC_APPENDS : BIGQUERY_METRIC_RETRIES,
-                   1);
+    effects_metric(
+        effects, append->attempts == 0 ? BIGQUERY_METRIC_APPENDS : BIGQUERY_METRIC_RETRIES, 1);
     return ERR_OK;
 }
 
@@ -279,12 +278,12 @@ static void settle_answer(struct appender *appender,
 {
     const struct bigquery_append_rows_response *response = answer->payload;
     if (answer->outcome == PORT_OUTCOME_OK) {
-        const struct bigquery_int64 *offset =
-            response == NULL || response->append_result == NULL ? NULL
-                                                                : response->append_result->offset;
+        const struct bigquery_int64 *offset = response == NULL || response->append_result == NULL
+                                                  ? NULL
+                                                  : response->append_result->offset;
         /* An offset that is echoed must be the one that was asked for. */
-        const bool fits = offset == NULL || !append->has_offset ||
-                          (uint64_t)offset->value == append->offset;
+        const bool fits =
+            offset == NULL || !append->has_offset || (uint64_t)offset->value == append->offset;
         const struct port_status lies = port_status_grpc(PORT_DATA_LOSS);
         make_progress(appender);
         settle(append, fits, fits ? NULL : &lies);

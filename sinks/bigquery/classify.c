@@ -4,9 +4,10 @@
 
 /* A number that is no code at all is not among them. */
 #define TRANSIENT_CODES                                                                            \
-    (PORT_CODE_BIT(PORT_UNAVAILABLE) | PORT_CODE_BIT(PORT_ABORTED) | PORT_CODE_BIT(PORT_INTERNAL) | \
-     PORT_CODE_BIT(PORT_CANCELLED) | PORT_CODE_BIT(PORT_DEADLINE_EXCEEDED) |                       \
-     PORT_CODE_BIT(PORT_RESOURCE_EXHAUSTED) | PORT_CODE_BIT(PORT_UNKNOWN))
+    (PORT_CODE_BIT(PORT_UNAVAILABLE) | PORT_CODE_BIT(PORT_ABORTED) |                               \
+     PORT_CODE_BIT(PORT_INTERNAL) | PORT_CODE_BIT(PORT_CANCELLED) |                                \
+     PORT_CODE_BIT(PORT_DEADLINE_EXCEEDED) | PORT_CODE_BIT(PORT_RESOURCE_EXHAUSTED) |              \
+     PORT_CODE_BIT(PORT_UNKNOWN))
 
 /* A StorageError may stand anywhere in the chain of causes. */
 static bool has_reason(const struct port_status *status, uint16_t reason)

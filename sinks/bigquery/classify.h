@@ -8,10 +8,10 @@
 
 enum bigquery_verdict {
     BIGQUERY_VERDICT_TERMINAL = 0,
-    BIGQUERY_VERDICT_TRANSIENT,      /* try again */
-    BIGQUERY_VERDICT_WRITER_CLOSED,  /* the client's own connection is final: open another */
-    BIGQUERY_VERDICT_OFFSET_EXISTS,  /* something lies at the offset */
-    BIGQUERY_VERDICT_OFFSET_AHEAD,   /* an append before this one is missing */
+    BIGQUERY_VERDICT_TRANSIENT,       /* try again */
+    BIGQUERY_VERDICT_WRITER_CLOSED,   /* the client's own connection is final: open another */
+    BIGQUERY_VERDICT_OFFSET_EXISTS,   /* something lies at the offset */
+    BIGQUERY_VERDICT_OFFSET_AHEAD,    /* an append before this one is missing */
     BIGQUERY_VERDICT_STREAM_UNUSABLE, /* finalized, not found, or of another state */
     BIGQUERY_VERDICT_SCHEMA_MISMATCH, /* the table lacks fields of the rows */
     BIGQUERY_VERDICT_MISSING_TABLE,   /* not there, or masked as denied (BQW-46) */

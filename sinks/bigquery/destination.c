@@ -164,11 +164,9 @@ static bool try_again(struct destination_host *host,
         return true;
     }
     const struct retry_window pause = retry_backoff(&host->config->recovery, destination->failures);
-    if (parking_add(&host->parking,
-                    &destination->pause,
-                    host->now->monotonic,
-                    pause.min,
-                    pause.max) != ERR_OK) {
+    if (parking_add(
+            &host->parking, &destination->pause, host->now->monotonic, pause.min, pause.max) !=
+        ERR_OK) {
         fail_memory(host, destination);
         return false;
     }
@@ -211,8 +209,10 @@ static void create_table(struct destination_host *host, struct destination *dest
         (struct bigquery_table_reference){name.project, name.dataset, name.table};
     destination->table_request =
         (struct bigquery_table){.table_reference = &destination->reference};
-    destination->insert_request = (struct bigquery_insert_table_request){
-        .project_id = name.project, .dataset_id = name.dataset, .table = &destination->table_request};
+    destination->insert_request =
+        (struct bigquery_insert_table_request){.project_id = name.project,
+                                               .dataset_id = name.dataset,
+                                               .table = &destination->table_request};
     call(host, destination, &bigquery_insert_table_method, &destination->insert_request);
 }
 
@@ -419,10 +419,9 @@ static void repair_first(struct destination_host *host, struct destination *dest
 {
     const struct append *first = first_repair(destination);
     const enum bigquery_verdict verdict = verdict_of(first);
-    const bool is_repeated = verdict == BIGQUERY_VERDICT_TRANSIENT ||
-                             verdict == BIGQUERY_VERDICT_WRITER_CLOSED ||
-                             (verdict == BIGQUERY_VERDICT_OFFSET_AHEAD &&
-                              destination->phase == DESTINATION_REPAIRING);
+    const bool is_repeated =
+        verdict == BIGQUERY_VERDICT_TRANSIENT || verdict == BIGQUERY_VERDICT_WRITER_CLOSED ||
+        (verdict == BIGQUERY_VERDICT_OFFSET_AHEAD && destination->phase == DESTINATION_REPAIRING);
     effects_metric(host->effects, BIGQUERY_METRIC_APPEND_ERRORS, 1);
     if (verdict == BIGQUERY_VERDICT_ROWS) {
         if (destination->phase == DESTINATION_REPAIRING) {
@@ -474,9 +473,8 @@ static bool advance_repair(struct destination_host *host, struct destination *de
 
 /* --- the probe --------------------------------------------------------------------------------- */
 
-static void abandon(struct destination_host *host,
-                    struct destination *destination,
-                    struct append *append)
+static void
+abandon(struct destination_host *host, struct destination *destination, struct append *append)
 {
     appender_close(&destination->appender, host->effects);
     forget_stream(host, destination);
@@ -490,9 +488,8 @@ static void abandon(struct destination_host *host,
 }
 
 /* Section 4.7. */
-static void probe_settled(struct destination_host *host,
-                          struct destination *destination,
-                          struct append *append)
+static void
+probe_settled(struct destination_host *host, struct destination *destination, struct append *append)
 {
     if (append->ok) {
         destination->next_offset += append->rows.count;
@@ -546,9 +543,8 @@ static void take_settled(struct destination_host *host, struct destination *dest
             destination->resent = false;
             list_push_front(&destination->repairs, &append->link);
         } else {
-            destination->phase = destination->phase == DESTINATION_STREAMING
-                                     ? DESTINATION_REPAIRING
-                                     : destination->phase;
+            destination->phase = destination->phase == DESTINATION_STREAMING ? DESTINATION_REPAIRING
+                                                                             : destination->phase;
             list_push_back(&destination->repairs, &append->link);
         }
     }

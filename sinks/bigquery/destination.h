@@ -41,10 +41,10 @@ struct destination_host {
     const struct bigquery_config *config;
     struct appender_numbers numbers;
     struct parking parking;
-    struct list handed;    /* struct append_row with the failure policy */
-    uint32_t verdicts;     /* records with the failure policy */
-    const struct sink_now *now;    /* of the step */
-    struct sink_effects *effects;  /* of the step */
+    struct list handed;           /* struct append_row with the failure policy */
+    uint32_t verdicts;            /* records with the failure policy */
+    const struct sink_now *now;   /* of the step */
+    struct sink_effects *effects; /* of the step */
     /* A failure that ends the writer's life; SINK_REASON_NONE: none. */
     enum sink_reason reason;
     struct port_status status;
@@ -57,12 +57,12 @@ struct destination {
     struct list_link link;
     struct bytes table; /* owned: behind the struct */
     size_t block_size;
-    uint8_t phase;         /* enum destination_phase */
-    struct bytes stream;   /* owned; empty: none */
-    uint64_t next_offset;  /* rows that were given offsets */
-    bool is_snapped;       /* the latest snapshot has this stream */
-    uint64_t snap_offset;  /* and this offset */
-    uint64_t snapped_for;  /* barrier for which it was handed over */
+    uint8_t phase;          /* enum destination_phase */
+    struct bytes stream;    /* owned; empty: none */
+    uint64_t next_offset;   /* rows that were given offsets */
+    bool is_snapped;        /* the latest snapshot has this stream */
+    uint64_t snap_offset;   /* and this offset */
+    uint64_t snapped_for;   /* barrier for which it was handed over */
     struct append *filling; /* or NULL */
     struct list batches;    /* struct append, not yet submitted */
     struct list repairs;    /* struct append, settled or renewed */

@@ -113,8 +113,8 @@ static void take_next(const struct step *step)
         effects_simple(step->effects, SINK_EFFECT_COMMIT_RETURNED);
         return;
     }
-    const enum err err = bigquery_committable_decode(committer->commit[committer->next].data,
-                                                     &committer->current);
+    const enum err err =
+        bigquery_committable_decode(committer->commit[committer->next].data, &committer->current);
     if (err != ERR_OK) {
         struct byte_writer message = begin_message(step);
         byte_writer_text(&message, "committable ");

@@ -43,7 +43,7 @@ struct writer {
     struct bigquery_config config;
     uint32_t subtask;
     bool destination_fixed;
-    uint8_t state; /* enum state */
+    uint8_t state;            /* enum state */
     struct list destinations; /* struct destination, in the order of their first use */
     struct destination_host host;
     uint64_t barrier;
@@ -152,8 +152,7 @@ fail_record(const struct step *step, uint64_t token, struct bytes payload, enum 
 }
 
 /* Section 2.2: a resolver that gives no table is a fault of the configuration, not of the record. */
-static bool
-resolve(const struct step *step, const struct sink_record *record, struct bytes *table)
+static bool resolve(const struct step *step, const struct sink_record *record, struct bytes *table)
 {
     struct writer *writer = step->writer;
     struct bigquery_table_name parts;
@@ -476,19 +475,16 @@ static bool check_pieces(const struct step *step, const struct sink_event *event
         struct bigquery_piece piece;
         struct bigquery_table_name parts;
         const enum err err = bigquery_piece_decode(event->u.open.pieces[i].data, &piece);
-        const bool is_ours =
-            err == ERR_OK && bigquery_table_parse(piece.table, &parts) &&
-            (!step->writer->destination_fixed ||
-             bytes_equal(piece.table, step->writer->config.table));
+        const bool is_ours = err == ERR_OK && bigquery_table_parse(piece.table, &parts) &&
+                             (!step->writer->destination_fixed ||
+                              bytes_equal(piece.table, step->writer->config.table));
         if (!is_ours) {
             struct byte_writer *message = &step->writer->host.message;
-            byte_writer_init(
-                message, step->writer->host.text, sizeof(step->writer->host.text));
+            byte_writer_init(message, step->writer->host.text, sizeof(step->writer->host.text));
             byte_writer_text(message, "piece ");
             byte_writer_decimal(message, (uint64_t)i + 1);
             byte_writer_text(message, " of the restored state: ");
-            byte_writer_text(message,
-                             err == ERR_OK ? "it is of another table" : err_name(err));
+            byte_writer_text(message, err == ERR_OK ? "it is of another table" : err_name(err));
             fail(step, SINK_REASON_STATE, NULL, byte_writer_view(message));
             return false;
         }

@@ -15,8 +15,7 @@ const struct sink_option bigquery_options[BIGQUERY_OPTION_COUNT] = {
 static bool take_text(struct bytes *rest, const char *text)
 {
     const struct bytes wanted = bytes_of_text(text);
-    if (rest->size < wanted.size ||
-        !bytes_equal((struct bytes){rest->data, wanted.size}, wanted)) {
+    if (rest->size < wanted.size || !bytes_equal((struct bytes){rest->data, wanted.size}, wanted)) {
         return false;
     }
     *rest = (struct bytes){rest->data + wanted.size, rest->size - wanted.size};
@@ -44,9 +43,8 @@ bool bigquery_table_parse(struct bytes name, struct bigquery_table_name *parts)
            take_text(&rest, "/tables/") && take_part(&rest, &parts->table) && rest.size == 0;
 }
 
-static enum err check_number(const struct sink_option *option,
-                             uint64_t number,
-                             struct byte_writer *message)
+static enum err
+check_number(const struct sink_option *option, uint64_t number, struct byte_writer *message)
 {
     if (option->type == SINK_OPTION_TEXT || (number >= option->min && number <= option->max)) {
         return ERR_OK;
@@ -121,8 +119,7 @@ enum err bigquery_configure(const struct sink_option_value *options,
     }
     *config = (struct bigquery_config){
         .table = options[BIGQUERY_OPTION_TABLE].text,
-        .creates =
-            options[BIGQUERY_OPTION_CREATE_DISPOSITION].number == BIGQUERY_CREATE_IF_NEEDED,
+        .creates = options[BIGQUERY_OPTION_CREATE_DISPOSITION].number == BIGQUERY_CREATE_IF_NEEDED,
         .append_bytes_max = (size_t)options[BIGQUERY_OPTION_MAX_APPEND_BYTES].number,
         .row_bytes_max = (size_t)options[BIGQUERY_OPTION_MAX_ROW_BYTES].number,
         .in_flight_max = narrow_u32(options[BIGQUERY_OPTION_MAX_IN_FLIGHT_APPENDS].number),

@@ -37,5 +37,4 @@ static const struct port_method *const methods[] = {
 };
 /* clang-format on */
 
-const struct port_service bigquery_service = {
-    "bigquery", methods, (uint16_t)ARRAY_COUNT(methods)};
+const struct port_service bigquery_service = {"bigquery", methods, (uint16_t)ARRAY_COUNT(methods)};
