@@ -2,7 +2,7 @@
  *
  * link: models/bigquery/bigquery models/bigquery/appends models/bigquery/rows models/bigquery/streams
  * link: models/bigquery/tables models/model_testkit sinks/port/bigquery sinks/port/port
- * link: sinks/port/status sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
+ * link: sinks/port/decode sinks/port/status sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
  * link: sinks/base/units sinks/base/allocator
  * link: sim/model sim/world sim/fault sim/choice sim/lane sim/sched sim/journal sim/trace sim/clock
  * link: sim/arena

@@ -17,16 +17,16 @@ static const char *const metrics[] = {
 };
 
 static const struct sink_timing timings[] = {
-    {.name = "replay_horizon",
-     .left = {SINK_TIMING_OPTION, BIGQUERY_OPTION_STREAM_TTL},
-     .right = {{.fact = SINK_TIMING_REPLAY_HORIZON},
-               {SINK_TIMING_OPTION, BIGQUERY_OPTION_REQUEST_TIMEOUT}},
-     .right_count = 2,
-     .sentence = "The last possible re-commit must still find the streams."},
-    {.name = "checkpoint_timeout",
-     .left = {.fact = SINK_TIMING_CHECKPOINT_TIMEOUT},
+    {.name = "stream_lifetime",
+     .clause = "BQW-05",
+     .left = {{SINK_TIMING_OPTION, BIGQUERY_OPTION_STREAM_TTL, NULL}},
+     .right = {{.fact = SINK_TIMING_REPLAY_HORIZON}},
+     .sentence = "The last possible re-commit must still find the stream."},
+    {.name = "retry_budget",
+     .clause = "FW13",
+     .left = {{.fact = SINK_TIMING_CHECKPOINT_TIMEOUT}},
      .right = {{.fact = SINK_TIMING_WAVE}},
-     .right_count = 1,
+     .or_equal = true,
      .sentence = "A barrier waits until all rows before it are in their streams."},
 };
 
