@@ -67,11 +67,13 @@ static void keep_send(struct host *host, const struct port_envelope *envelope)
         return;
     }
     assert_false(host->failed);
-    assert_int_equal(envelope->kind, PORT_CALL);
+    assert_in_range(envelope->kind, PORT_CALL, PORT_STREAM_SEND);
+    assert_int_equal(envelope->stream != 0, envelope->kind != PORT_CALL);
     assert_true(host->send_count < HOST_SENDS_MAX);
     const struct port_message *message = envelope->method->request;
     struct host_send *send = &host->sends[host->send_count];
     *send = (struct host_send){.number = envelope->request,
+                               .stream = envelope->stream,
                                .kind = envelope->kind,
                                .method = envelope->method,
                                .deadline = envelope->deadline,
@@ -250,6 +252,33 @@ void host_answer_status(struct host *host, uint32_t send, struct port_status sta
 void host_answer_code(struct host *host, uint32_t send, enum port_code code)
 {
     host_answer_status(host, send, port_status_grpc(code));
+}
+
+void host_answer_stream(struct host *host, uint32_t send, const struct port_answer *heard)
+{
+    assert_true(send < host->send_count);
+    struct sink_event event = {.kind = SINK_EVENT_STREAM_MESSAGE, .u.answer = *heard};
+    event.u.answer.request = host->sends[send].number;
+    event.u.answer.stream = host->sends[send].stream;
+    event.u.answer.kind = PORT_STREAM_MESSAGE;
+    event.u.answer.method = host->sends[send].method;
+    event.u.answer.received = host->now.monotonic;
+    host_step(host, &event);
+}
+
+void host_end_stream(struct host *host, uint32_t send, enum port_code code)
+{
+    assert_true(send < host->send_count);
+    struct sink_event event = {.kind = SINK_EVENT_STREAM_END};
+    event.u.answer = (struct port_answer){
+        .stream = host->sends[send].stream,
+        .kind = PORT_STREAM_END,
+        .outcome = code == PORT_OK ? PORT_OUTCOME_OK : PORT_OUTCOME_UNKNOWN,
+        .method = host->sends[send].method,
+        .status = port_status_grpc(code),
+        .received = host->now.monotonic,
+    };
+    host_step(host, &event);
 }
 
 static void fire_at(struct host *host, nanos when)

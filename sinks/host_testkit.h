@@ -19,7 +19,8 @@
 /* One envelope that left, with its request's canonical bytes. */
 struct host_send {
     uint64_t number;
-    uint8_t kind; /* enum port_envelope_kind */
+    uint64_t stream; /* 0: none */
+    uint8_t kind;    /* enum port_envelope_kind */
     const struct port_method *method;
     nanos deadline;
     bool deadline_is_absolute;
@@ -75,6 +76,10 @@ void host_policy(struct host *host, enum sink_event_kind kind, uint64_t token);
 void host_answer_ok(struct host *host, uint32_t send, const void *payload_or_null);
 void host_answer_code(struct host *host, uint32_t send, enum port_code code);
 void host_answer_status(struct host *host, uint32_t send, struct port_status status);
+
+/* Answer a message of a stream by its index; end the stream that a message was sent on. */
+void host_answer_stream(struct host *host, uint32_t send, const struct port_answer *heard);
+void host_end_stream(struct host *host, uint32_t send, enum port_code code);
 
 /* Go on to the latest instant of the timer, or to the earliest, and let it fire. */
 void host_fire(struct host *host);

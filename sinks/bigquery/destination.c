@@ -55,6 +55,7 @@ static void forget_stream(struct destination_host *host, struct destination *des
         allocator_give(
             host->allocator, (void *)(uintptr_t)destination->stream.data, destination->stream.size);
         destination->stream = (struct bytes){0};
+        destination->appender.stream = destination->stream;
     }
 }
 

@@ -171,7 +171,7 @@ static void retry(const struct step *step, const struct port_status *status)
 
 static void is_flushed(const struct step *step, enum bigquery_metric metric)
 {
-    effects_metric(step->effects, metric, 1);
+    effects_metric(step->effects, (uint16_t)metric, 1);
     step->committer->next++;
     take_next(step);
 }
