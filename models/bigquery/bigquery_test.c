@@ -7,7 +7,7 @@
  * link: sim/model sim/world sim/fault sim/choice sim/lane sim/sched sim/journal sim/trace sim/clock
  * link: sim/arena
  */
-#include "models/bigquery/bigquery.h"
+#include "models/bigquery/state.h"
 
 #include "models/model_testkit.h"
 #include "sinks/base/digest.h"
@@ -582,6 +582,7 @@ static void bqw_32_a_flush_past_the_end_is_refused(void **state)
         assert_int_equal(append(kit, S1, 0, "a"), PORT_OK);
         assert_int_equal(flush(kit, S1, 1),
                          reading == 0 ? PORT_OUT_OF_RANGE : PORT_INVALID_ARGUMENT);
+        assert_true(marks_has(&kit->world->marks, MARK_BIGQUERY_FLUSHED_PAST_END));
         assert_int_equal(visible(kit), 0);
         assert_int_equal(append(kit, S1, 1, "b"), PORT_OK);
         assert_int_equal(visible(kit), 0);
@@ -603,6 +604,7 @@ static void bqw_33_a_flush_of_a_finalized_stream(void **state)
         const enum port_code code = refuses == 1 ? PORT_INVALID_ARGUMENT : PORT_OK;
         assert_int_equal(flush(kit, S1, 0), code);
         assert_int_equal(flush(kit, S1, 1), code);
+        assert_true(marks_has(&kit->world->marks, MARK_BIGQUERY_FLUSHED_FINALIZED));
         assert_int_equal(visible(kit), refuses == 1 ? 1 : 2);
         testkit_close(kit);
     }

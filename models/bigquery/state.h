@@ -6,7 +6,7 @@
 #include "sinks/port/bigquery.h"
 
 enum bigquery_mark {
-    MARK_BIGQUERY_FIRST = MARK_SIM_ROOM + MARK_MODEL_ROOM,
+    MARK_BIGQUERY_FIRST = MARK_SIM_ROOM + 3 * MARK_MODEL_ROOM,
     MARK_BIGQUERY_BEFORE = MARK_BIGQUERY_FIRST - 1,
 #define MARK(id, name, sentence, unit_test) MARK_##id,
 #include "models/bigquery/marks.def"
