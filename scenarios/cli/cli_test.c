@@ -390,6 +390,34 @@ static void a_scenario_that_misses_a_mark_that_it_must_reach_is_told(void **stat
     assert_null(strstr(shell->output, "must reach"));
 }
 
+/* Goal: what timing says of a rule can be gated on, and what it keeps shows the failure again. Method: a
+ * scenario whose unit is 0.2 s short, and the one beside it that has 0.8 s to spare. */
+static void a_margin_decides_the_status_and_its_run_is_kept(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(
+        shell, "timing generic/transactional-tm-2-unit --fail-under 0s --out @kept --json @t", 1);
+    assert_non_null(strstr(shell->output, "-0.200000001 s  unit_ttl  (table: GT-09)"));
+    assert_non_null(strstr(content(shell, "t"), "\"margin_ns\": -200000001"));
+    assert_status(shell, "run @kept/timing-unit_ttl.json", 0);
+    assert_non_null(strstr(shell->output, "fails, as expected"));
+    assert_status(shell, "timing generic/transactional-tm-2-unit", 0);
+    assert_status(shell, "timing generic/transactional-tm-2-unit-inside --fail-under 799ms", 0);
+    assert_status(shell, "timing generic/transactional-tm-2-unit-inside --fail-under 800ms", 1);
+    assert_status(shell, "timing generic/transactional --fail-under soon", 2);
+    assert_status(shell, "timing no-such-scenario", 2);
+}
+
+/* Goal: a figure is measured, and is in the file. */
+static void a_figure_is_a_claim(void **state)
+{
+    struct shell *shell = *state;
+    assert_status(shell, "matrix TM-1.GN-TX TM-2.GN-TX --json @claims", 0);
+    assert_non_null(strstr(shell->output, "2 of 2 claims as expected"));
+    assert_non_null(strstr(content(shell, "claims"), "latencies 0.101 s to 1.101 s"));
+    assert_non_null(strstr(content(shell, "claims"), "unit_ttl by -200000001 ns"));
+}
+
 /* Goal: a rare mark leaves a tape that shows it. Method: a list of marks and tapes is kept; a sweep of
  * the seed of the first tape reaches the mark, and its tape gives a run. */
 static void rare_marks_leave_a_tape(void **state)
@@ -471,6 +499,8 @@ TEST_MAIN(cli,
           RUN_TEST(kept_failures_can_be_replayed),
           RUN_TEST(marks_that_no_scenario_reaches_are_status_1),
           RUN_TEST(a_scenario_that_misses_a_mark_that_it_must_reach_is_told),
+          RUN_TEST(a_margin_decides_the_status_and_its_run_is_kept),
+          RUN_TEST(a_figure_is_a_claim),
           RUN_TEST(rare_marks_leave_a_tape),
           RUN_TEST(a_claim_is_certified),
           RUN_TEST(a_claim_counts_the_mutants_that_were_killed_on_it),

@@ -151,11 +151,10 @@ static void walk_checkpoint(struct walk *walk, uint32_t step, uint32_t at_once)
     const nanos wait = longer(flush, nanos_sub(walk->committed, walk->trigger));
     const nanos duration = longer(job->checkpoint_duration, wait);
     const nanos done = nanos_add(walk->trigger, duration);
-    const nanos begin = longer(done, walk->committed);
     const nanos drain = staged ? commit_of(scenario, walk->facts->request, records) : 0;
     const nanos more = walk->facts->budget - walk->facts->request;
     walk->done[step % at_once] = done;
-    walk->committed = nanos_add(begin, drain);
+    walk->committed = nanos_add(done, drain);
     walk->emitted = by_now;
     walk->wait = longer(walk->wait, wait);
     walk->duration = longer(walk->duration, duration);
