@@ -60,8 +60,8 @@ static const char *const style[] = {
     "border-bottom:1px solid var(--line);font-weight:400}",
     ".glance thead th{color:var(--soft);font-size:.875rem;border-bottom-color:var(--strong);",
     "vertical-align:bottom}.glance tbody th{min-width:8.5rem}.glance td{min-width:8rem}",
-    ".chip{display:inline-flex;align-items:center;gap:.35rem;text-decoration:none;font-size:."
-    "8125rem;",
+    ".chip{display:inline-flex;align-items:center;gap:.35rem;text-decoration:none;",
+    "font-size:.8125rem;",
     "padding:.1rem .5rem;margin:0 .1rem .3rem 0;border-radius:99px;white-space:nowrap;",
     "font-variant-numeric:tabular-nums}",
     ".chip:hover{text-decoration:underline}.chip.dim{opacity:.3}",
@@ -80,8 +80,8 @@ static const char *const style[] = {
     ".claim>.verdict{grid-column:2;grid-row:1;align-self:start}",
     ".claim.broken,.claim.open{border-color:var(--broken);border-width:2px}",
     ".claim:target{border-color:var(--accent)}",
-    "h4 "
-    ".id{display:block;color:var(--soft);font-weight:500;font-size:.875rem;margin-bottom:.15rem}",
+    "h4 .id{display:block;color:var(--soft);font-weight:500;",
+    "font-size:.875rem;margin-bottom:.15rem}",
     ".verdict{display:inline-flex;gap:.4rem;align-items:center;border-radius:99px;",
     "padding:.15rem .75rem;font-size:.9375rem;white-space:nowrap}",
     ".condition{max-width:60rem}.label{color:var(--soft)}",
