@@ -44,7 +44,9 @@ static void finish(struct line *line, enum failure_part part, void *context, fai
 {
     for (size_t i = 0; i < line->size; i++) {
         const unsigned char c = (unsigned char)line->text[i];
-        line->text[i] = c < 0x20 || c == 0x7f ? ' ' : line->text[i];
+        if (c < 0x20 || c == 0x7f) {
+            line->text[i] = ' ';
+        }
     }
     take(context, part, line->text == NULL ? "" : line->text);
     free(line->text);

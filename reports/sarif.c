@@ -216,8 +216,7 @@ static void take_line(void *context, enum failure_part part, const char *line)
     if (more == NULL) {
         return;
     }
-    memcpy(&more[used], line, size);
-    memcpy(&more[used + size], "\n", 2);
+    (void)snprintf(&more[used], size + 2, "%s\n", line);
     *whole = more;
 }
 

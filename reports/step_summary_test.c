@@ -42,6 +42,11 @@ static void many_failures_are_counted_and_not_shown(void **state)
     }
     char *text = written(runs, 23, NULL);
     assert_non_null(strstr(text, "\nand 3 more failures\n"));
+    size_t folds = 0;
+    for (const char *at = strstr(text, "<details>"); at != NULL; at = strstr(at + 1, "<details>")) {
+        folds++;
+    }
+    assert_int_equal(folds, 20);
     free(text);
 }
 
