@@ -1,6 +1,6 @@
 /* The gate's report: what a person reads, and what a program does.
  *
- * link: reports/gate
+ * link: reports/gate reports/gate_json
  */
 #include "reports/gate.h"
 
