@@ -91,22 +91,34 @@ void ledger_init(struct ledger *ledger,
 
 /* --- lookups ----------------------------------------------------------------------------------- */
 
+static inline uint32_t effects_of(const struct ledger *ledger, const struct ledger_record *kin)
+{
+    return ledger->facts->reader_class == 0 ? kin->stored : kin->seen;
+}
+
+static inline uint32_t writes_of(const struct ledger *ledger, const struct ledger_record *kin)
+{
+    return ledger->facts->reader_class == 0 ? kin->created : kin->visible;
+}
+
+static inline bool is_early(const struct ledger *ledger, const struct ledger_record *kin)
+{
+    return kin->covered < kin->members && effects_of(ledger, kin) > kin->covered;
+}
+
 uint32_t ledger_effects(const struct ledger *ledger, record_id record)
 {
-    const struct ledger_record *kin = ledger_kin(ledger, record);
-    return ledger->facts->reader_class == 0 ? kin->stored : kin->seen;
+    return effects_of(ledger, ledger_kin(ledger, record));
 }
 
 uint32_t ledger_writes(const struct ledger *ledger, record_id record)
 {
-    const struct ledger_record *kin = ledger_kin(ledger, record);
-    return ledger->facts->reader_class == 0 ? kin->created : kin->visible;
+    return writes_of(ledger, ledger_kin(ledger, record));
 }
 
 bool ledger_is_early(const struct ledger *ledger, record_id record)
 {
-    const struct ledger_record *kin = ledger_kin(ledger, record);
-    return kin->covered < kin->members && ledger_effects(ledger, record) > kin->covered;
+    return is_early(ledger, ledger_kin(ledger, record));
 }
 
 struct ledger_lane *ledger_lane(struct ledger *ledger, lane who)
@@ -505,21 +517,19 @@ static void count_effect(struct ledger *ledger, const struct journal_entry *entr
     ledger->plain = identity->effects == 1;
 }
 
-/* Whether an effect of a record comes too early for its sink, or too late for its attempt. */
-static bool is_untimely(const struct ledger *ledger, const struct journal_entry *entry)
-{
-    return ledger_is_early(ledger, entry->record) &&
-           (ledger_is_replaced(ledger, entry) || ledger_is_staged(ledger, entry->attempt));
-}
-
 static bool is_unusual_effect(const struct ledger *ledger, const struct journal_entry *entry)
 {
     if (entry->record == 0 || ledger->facts->fencing_token) {
         return true;
     }
-    return ledger_record(ledger, entry->record)->resource != entry->resource ||
-           ledger_writes(ledger, entry->record) > ledger_kin(ledger, entry->record)->members ||
-           is_untimely(ledger, entry);
+    const struct ledger_record *record = ledger_record(ledger, entry->record);
+    const struct ledger_record *kin = &ledger->records[record->kin - 1];
+    if (record->resource != entry->resource || writes_of(ledger, kin) > kin->members) {
+        return true;
+    }
+    /* It comes too early for its sink, or too late for its attempt. */
+    return is_early(ledger, kin) &&
+           (ledger_is_replaced(ledger, entry) || ledger_is_staged(ledger, entry->attempt));
 }
 
 static void note_effect(struct ledger *ledger, struct ledger_record *kin, uint32_t position)

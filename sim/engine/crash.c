@@ -224,7 +224,7 @@ static bool is_of_one_subtask(struct crash_outcome outcome)
     return outcome.what == CRASH_SUBTASK || outcome.what == CRASH_LOST_CONTACT;
 }
 
-static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
+NOINLINE static void crash(struct job *job, struct crash_outcome outcome, uint32_t node)
 {
     struct world *world = job->world;
     bool zombie = outcome.what == CRASH_LOST_CONTACT && has_room_for_zombie(job);

@@ -526,7 +526,6 @@ static inline void job_note(struct job *job, struct journal_entry entry)
 {
     world_note(job->world, entry);
 }
-uint32_t engine_pick(struct job *job, uint32_t site, lane who, uint32_t wanted);
 
 enum engine_site {
 #define OUT(name, weight, kind, clause, sentence)
@@ -536,5 +535,11 @@ enum engine_site {
 #undef OUT
     ENGINE_SITE_COUNT,
 };
+
+static inline uint32_t engine_pick(struct job *job, uint32_t site, lane who, uint32_t wanted)
+{
+    CHECK(site < ENGINE_SITE_COUNT);
+    return fault_pick(job->world->fault, &engine_sites[site], who, wanted);
+}
 
 #endif

@@ -31,9 +31,3 @@ const char *const *const engine_site_words[] = {
 #undef OUT
 
 const size_t engine_site_count = ARRAY_COUNT(engine_sites);
-
-uint32_t engine_pick(struct job *job, uint32_t site, lane who, uint32_t wanted)
-{
-    CHECK(site < ENGINE_SITE_COUNT);
-    return fault_pick(job->world->fault, &engine_sites[site], who, wanted);
-}
