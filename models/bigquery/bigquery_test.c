@@ -7,12 +7,12 @@
  * link: sim/model sim/world sim/fault sim/choice sim/lane sim/sched sim/journal sim/trace sim/clock
  * link: sim/arena
  */
-#include "models/bigquery/state.h"
+#include "sinks/port/bigquery.h"
 
+#include "models/bigquery/state.h"
 #include "models/model_testkit.h"
 #include "sinks/base/digest.h"
 #include "sinks/base/test.h"
-#include "sinks/port/bigquery.h"
 
 #define TABLE      "projects/p/datasets/d/tables/t"
 #define DEFAULT    TABLE "/streams/_default"
