@@ -76,7 +76,7 @@ static void a_plugin_that_does_not_fit_is_one_line(void **state)
         {"init, step, digest, fini}", "init, step, digest, 0}", "lacks its writer, or a part"},
         {".service = &generic_service",
          ".service = &(const struct port_service){\"telegraph\", 0, 0}",
-         "no model of its service telegraph; allowed: cloudtasks generic table keyed"},
+         "no model of its service telegraph; allowed: cloudtasks bigquery generic table keyed"},
         {".service = &generic_service",
          ".service = (const struct port_service *)(uintptr_t)64",
          "loading it died of signal"},
