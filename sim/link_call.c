@@ -144,7 +144,7 @@ static struct journal_entry entry_of(const struct link_call *call, enum journal_
 
 void link_note_wire(struct link *link, const struct link_call *call, enum journal_kind kind)
 {
-    (void)world_note(link->world, entry_of(call, kind));
+    world_note(link->world, entry_of(call, kind));
 }
 
 void link_note_answered(struct link *link,
@@ -154,7 +154,7 @@ void link_note_answered(struct link *link,
     struct journal_entry entry = entry_of(call, WIRE_ANSWERED);
     entry.code = reply->status.count == 0 ? PORT_OK : (uint8_t)port_status_first(&reply->status);
     entry.a = reply->outcome;
-    (void)world_note(link->world, entry);
+    world_note(link->world, entry);
 }
 
 static void
@@ -165,7 +165,7 @@ note_injected(struct link *link, const struct link_call *call, enum fault_kind k
         entry.code = (uint8_t)kind;
         entry.a = length;
         entry.b = call->request;
-        (void)world_note(link->world, entry);
+        world_note(link->world, entry);
         fault_lasts_until(link->world->fault, nanos_add(world_now(link->world), length));
     }
 }
@@ -185,7 +185,7 @@ void link_call_issue(struct link *link, struct link_call *call)
     }
     entry.a = call->deadline;
     entry.b = clock_wall(&world->nodes[call->node].clock, world_now(world));
-    (void)world_note(link->world, entry);
+    world_note(link->world, entry);
 
     list_push_back(&call->sender->waiting, &call->of_sender);
     call->waits = true;
@@ -530,6 +530,6 @@ void link_call_refuse(struct link *link, const struct link_call *call)
     struct journal_entry entry = entry_of(call, WORLD_REFUSED);
     entry.lane = world->nodes[link_model_node(link, call)].lane;
     entry.code = call->fate.code;
-    (void)world_note(link->world, entry);
+    world_note(link->world, entry);
     COVER(link->world, LINK_REFUSED);
 }

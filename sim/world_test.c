@@ -228,7 +228,7 @@ static void an_effect_names_service_request_record_and_value(void **state)
     assert_int_equal(entry->record, 0);
     assert_int_equal(entry->value, 0);
     effect.kind = WIRE_ISSUED;
-    expect_check_failure((void)model_note(&env, &effect));
+    expect_check_failure(model_note(&env, &effect));
 }
 
 static void a_model_event_is_dispatched_to_its_node(void **state)

@@ -66,7 +66,7 @@ void bigquery_refuse(struct bigquery *state,
 {
     const struct model_effect effect = {
         .kind = WORLD_REFUSED, .code = (uint8_t)code, .request_or_null = request};
-    (void)model_note(&state->env, &effect);
+    model_note(&state->env, &effect);
     model_reply(replies, code, NULL);
     replies->items[replies->count - 1].status.causes[0].reason = (uint16_t)reason;
 }

@@ -80,7 +80,7 @@ static bool is_over(struct bigquery *state, struct stream *stream)
                                             .code = BIGQUERY_CAUSE_ENDED,
                                             .resource = stream->resource,
                                             .generation = 1};
-        (void)model_note(&state->env, &effect);
+        model_note(&state->env, &effect);
         state->digest = digest_fold(state->digest, stream->resource);
     }
     return stream->ended;
@@ -221,7 +221,7 @@ void bigquery_show(struct bigquery *state,
         .content = content,
         .request_or_null = request,
     };
-    (void)model_note(&state->env, &effect);
+    model_note(&state->env, &effect);
 }
 
 /* Move the cursor up to and with a row that is there. */

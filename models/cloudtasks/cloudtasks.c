@@ -94,7 +94,7 @@ void cloudtasks_note(struct cloudtasks *state, const struct model_effect *effect
     const uint64_t what = (uint64_t)effect->kind << 8 | effect->code;
     const uint64_t whom = (uint64_t)effect->resource << 32 | effect->generation;
     state->digest = digest_fold(state->digest, whom + what * UINT64_C(0xd6e8feb86659fd93));
-    (void)model_note(&state->env, effect);
+    model_note(&state->env, effect);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */

@@ -64,7 +64,7 @@ model_handle(void *memory, const struct model_request *request, struct model_rep
         .value = put->value,
         .request_or_null = request,
     };
-    (void)model_note(&state->env, &effect);
+    model_note(&state->env, &effect);
     state->digest = digest_fold(state->digest, digest_bytes(put->value));
     state->answer = (struct generic_put_result){.sequence = state->entries};
     model_reply(replies, PORT_OK, &state->answer);

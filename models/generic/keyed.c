@@ -137,7 +137,7 @@ store(struct keyed *state, const struct keyed_entry *entry, const struct model_r
         .value = entry->value,
         .request_or_null = request,
     };
-    (void)model_note(&state->env, &effect);
+    model_note(&state->env, &effect);
     state->digest = digest_fold(digest_fold(state->digest, key), digest_bytes(entry->value));
 }
 

@@ -231,7 +231,7 @@ static void model_event(void *memory, uint8_t what, uint64_t a, uint64_t b)
     COVER(state->env.world, TABLE_UNIT_EXPIRED);
     const struct model_effect effect = {
         .kind = WORLD_EXPIRED, .resource = (uint32_t)a, .generation = (uint32_t)b};
-    (void)model_note(&state->env, &effect);
+    model_note(&state->env, &effect);
     remove_unit(state, unit);
 }
 
@@ -314,7 +314,7 @@ publish(struct table *state, const struct unit *unit, const struct model_request
                 .content = rows->contents[i],
                 .request_or_null = request,
             };
-            (void)model_note(&state->env, &effect);
+            model_note(&state->env, &effect);
         }
     }
 }

@@ -13,12 +13,12 @@ static const enum lane_kind lane_of_role[] = {
 
 static void note_half(struct half *half, enum journal_kind kind, uint8_t code, uint64_t a)
 {
-    (void)job_note(half->job,
-                   (struct journal_entry){.kind = (uint8_t)kind,
-                                          .code = code,
-                                          .lane = half->lane,
-                                          .attempt = half->attempt,
-                                          .a = a});
+    job_note(half->job,
+             (struct journal_entry){.kind = (uint8_t)kind,
+                                    .code = code,
+                                    .lane = half->lane,
+                                    .attempt = half->attempt,
+                                    .a = a});
 }
 
 void half_broke(struct half *half, enum contract_rule rule, uint64_t detail)
@@ -98,12 +98,12 @@ static void note_record(struct half *half, enum journal_kind kind, uint64_t toke
         half_broke(half, CONTRACT_UNKNOWN_TOKEN, token);
         return;
     }
-    (void)job_note(half->job,
-                   (struct journal_entry){.kind = (uint8_t)kind,
-                                          .code = (uint8_t)reason,
-                                          .lane = half->lane,
-                                          .attempt = half->attempt,
-                                          .record = record});
+    job_note(half->job,
+             (struct journal_entry){.kind = (uint8_t)kind,
+                                    .code = (uint8_t)reason,
+                                    .lane = half->lane,
+                                    .attempt = half->attempt,
+                                    .record = record});
 }
 
 /* The answer to the record at hand. */
@@ -217,12 +217,12 @@ static void apply_piece(struct half *half, struct bytes piece)
         half_broke(half, CONTRACT_STATE_OUTSIDE_BARRIER, 0);
         return;
     }
-    (void)job_note(half->job,
-                   (struct journal_entry){.kind = HOST_STATE_PIECE,
-                                          .lane = half->lane,
-                                          .attempt = half->attempt,
-                                          .checkpoint = (uint32_t)half->barrier,
-                                          .value = digest_bytes(piece)});
+    job_note(half->job,
+             (struct journal_entry){.kind = HOST_STATE_PIECE,
+                                    .lane = half->lane,
+                                    .attempt = half->attempt,
+                                    .checkpoint = (uint32_t)half->barrier,
+                                    .value = digest_bytes(piece)});
     if (!is_orphan(half)) {
         coordinator_piece(half->job, (uint32_t)half->barrier, half->subtask, piece);
     }
@@ -257,11 +257,11 @@ static void apply_barrier_done(struct half *half, uint64_t checkpoint)
         return;
     }
     half->barrier_open = false;
-    (void)job_note(half->job,
-                   (struct journal_entry){.kind = HOST_BARRIER_DONE,
-                                          .lane = half->lane,
-                                          .attempt = half->attempt,
-                                          .checkpoint = (uint32_t)checkpoint});
+    job_note(half->job,
+             (struct journal_entry){.kind = HOST_BARRIER_DONE,
+                                    .lane = half->lane,
+                                    .attempt = half->attempt,
+                                    .checkpoint = (uint32_t)checkpoint});
     if (!is_orphan(half)) {
         task_barrier_done(half->task_or_null, checkpoint);
     }
