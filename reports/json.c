@@ -433,7 +433,7 @@ static json_t *claim_evidence_json(const struct report_claim *claim, bool *ok)
     put(&builder, "kinds", counts_json(claim->kinds, claim->kind_count, ok));
     put(&builder, "marks", counts_json(claim->marks, claim->mark_count, ok));
     if (claim->figure_count > 0) {
-        put_texts(&builder, "figures", claim->figures, claim->figure_count);
+        put_texts(&builder, "measured", claim->figures, claim->figure_count);
     }
     put_bool(&builder, "mutants_known", claim->mutants_known);
     put_texts(&builder, "mutants", claim->mutants, claim->mutants_killed);
