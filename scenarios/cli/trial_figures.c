@@ -331,7 +331,7 @@ static struct reading
 check_constraints(struct trial *trial, const struct measured *measured, bool is_inside)
 {
     struct text_pool *texts = &trial->session->texts;
-    struct timing_constraints found;
+    struct timing_constraints found = {.count = 0};
     struct timing_shown shown = {.is_shown = false};
     struct scenario_fault fault = {{0}};
     timing_constraints_of(measured->scenario, &found);
