@@ -641,18 +641,18 @@ struct choice_alignment choice_alignment(const struct choice *choice)
     };
 }
 
-/* Below 2^20 attempts and 2^12 subtasks the counter holds all three numbers, and mixing is a
- * bijection: then two nonces of a run are equal only if all three are. */
-uint64_t choice_nonce(const struct choice *choice, uint32_t attempt, uint32_t subtask, uint32_t n)
+/* Below 2^20 attempts and 2^12 subtasks the counter holds both beside the nonce's number, and mixing is
+ * a bijection: then two nonces of a run are equal only if all three are. */
+struct choice_nonces choice_nonces(const struct choice *choice, uint32_t attempt, uint32_t subtask)
 {
     const uint64_t subtask_low = subtask & ((UINT32_C(1) << NONCE_SUBTASK_BITS) - 1);
     const uint64_t attempt_low = attempt & ((UINT32_C(1) << NONCE_ATTEMPT_BITS) - 1);
     const uint64_t above =
         (uint64_t)(subtask >> NONCE_SUBTASK_BITS) << 32 | attempt >> NONCE_ATTEMPT_BITS;
-    const uint64_t counter = n | subtask_low << 32 | attempt_low << (32 + NONCE_SUBTASK_BITS);
-    const uint64_t key = choice->nonce_key + above * GOLDEN;
+    const uint64_t counter = subtask_low << 32 | attempt_low << (32 + NONCE_SUBTASK_BITS);
+    const uint64_t key = choice->nonce_key + above * CHOICE_NONCE_STEP;
 
-    return digest_mix(key + counter * GOLDEN);
+    return (struct choice_nonces){key + counter * CHOICE_NONCE_STEP};
 }
 
 uint64_t choice_unseed(const struct choice *choice)

@@ -12,6 +12,7 @@
 
 #include "sim/arena.h"
 #include "sim/lane.h"
+#include "sinks/base/digest.h"
 #include "sinks/base/err.h"
 
 #include <stdbool.h>
@@ -203,8 +204,20 @@ void choice_override(struct choice *choice,
 struct choice_alignment choice_alignment(const struct choice *choice);
 
 /* The nonce stream for identities: the n-th from (identity, attempt, subtask); never equal again
- * after a restore because attempts differ. */
-uint64_t choice_nonce(const struct choice *choice, uint32_t attempt, uint32_t subtask, uint32_t n);
+ * after a restore because attempts differ. At most 2^32 of one stream. */
+struct choice_nonces {
+    uint64_t next; /* private */
+};
+struct choice_nonces choice_nonces(const struct choice *choice, uint32_t attempt, uint32_t subtask);
+
+#define CHOICE_NONCE_STEP UINT64_C(0x9e3779b97f4a7c15) /* odd */
+
+static inline uint64_t choice_nonce(struct choice_nonces *nonces)
+{
+    const uint64_t nonce = digest_mix(nonces->next);
+    nonces->next += CHOICE_NONCE_STEP;
+    return nonce;
+}
 
 /* One final value over the whole run for the determinism gate: two runs with equal unseed drew
  * equally often and equally. */

@@ -189,7 +189,7 @@ static void dispatch_model(struct run *run, const struct sched_event *event)
 
 static void dispatch(struct run *run, const struct sched_event *event)
 {
-    trace_event(&run->trace, TRACE_DISPATCH, event->due, event->node, event->kind, event->seq);
+    trace_fold(&run->trace, TRACE_DISPATCH, event->due, event->node, event->kind, event->seq);
     switch ((enum world_dispatcher)(event->kind >> 8)) {
     case DISPATCH_ENGINE:
         job_event(run->job, event);

@@ -78,7 +78,7 @@ struct half {
     bool zombie;
     uint64_t barrier; /* checkpoint being answered */
     record_id record; /* of record_open */
-    uint32_t nonces;
+    struct choice_nonces nonces;
     uint64_t request_highest; /* that it sent; greater ones are new */
     nanos silent_until;       /* end of the pause that the job watches; 0 none */
     sched_handle timer;

@@ -65,6 +65,7 @@ struct half *half_create(struct job *job,
                                   .parallelism = job->subtasks};
     half->of_next_sink = role != HALF_POLICY && restart_is_next_sink(job);
     register_half(job, half);
+    half->nonces = choice_nonces(job->world->choice, half->attempt, half->number);
     half->state = arena_take_recycled(job->world->arena, type->state_size);
     memset(half->state, 0, type->state_size);
     if (type->init(half->state, &half->env) != ERR_OK) {
@@ -433,8 +434,7 @@ step_alone(struct half *half, const struct sink_event *event, struct sink_effect
     nanos now = world_now(job->world);
     struct sink_now at = {.monotonic = now,
                           .wall = clock_wall(&job->world->nodes[half->node].clock, now)};
-    at.nonce = choice_nonce(job->world->choice, half->attempt, half->number, half->nonces);
-    half->nonces++;
+    at.nonce = choice_nonce(&half->nonces);
     struct world_node *node = &job->world->nodes[half->node];
     if (node->cpu_per_event > 0) {
         nanos from = node->cpu_free_at > now ? node->cpu_free_at : now;
