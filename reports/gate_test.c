@@ -145,8 +145,8 @@ static void a_person_reads_verdict_rule_ratios_and_assumptions(void **state)
         "  3 of the 108 cells of the grid were asked for: 1 GENERAL, 1 no verdict, 1 UNMEASURED\n",
         "without the exemption, 1 of them would be another verdict (DECLINE)\n",
         "    candidate new            24.390/1034.3\n",
-        "  F0     DECLINE      a set; rule \"p95\" (13.2): NOT AS PUBLISHED\n         p95 ratio "
-        "5\n",
+        "  F0     DECLINE      a set; rule \"p95\" (13.2): NOT AS PUBLISHED\n",
+        "\n         p95 ratio 5\n",
         "\n5 runs, digest 0x0000000000000034\n",
     };
     struct sheet sheet;
