@@ -537,17 +537,19 @@ enum status trial_figures(struct trial *trial)
     const struct claim *claim = trial->claim;
     const char **lines =
         text_memory(&trial->session->texts, 2 * (size_t)claim->configuration_count, sizeof *lines);
-    struct places places = {0};
+    /* Too large for the stack of some processors. */
+    struct places *places = text_memory(&trial->session->texts, 1, sizeof *places);
+    memset(places, 0, sizeof *places);
     enum status status = STATUS_OK;
     trial->record->figures = lines;
     trial->record->verdict = REPORT_HOLDS;
     for (uint32_t i = 0; i < claim->configuration_count && status == STATUS_OK; i++) {
-        status = try_configuration(trial, &places, i, lines);
-        close_measured(&places.before);
-        close_measured(&places.beside);
-        places.before = places.here;
-        places.here = (struct measured){0};
+        status = try_configuration(trial, places, i, lines);
+        close_measured(&places->before);
+        close_measured(&places->beside);
+        places->before = places->here;
+        places->here = (struct measured){0};
     }
-    close_measured(&places.before);
+    close_measured(&places->before);
     return status;
 }
