@@ -73,29 +73,15 @@ void bigquery_refuse(struct bigquery *state,
 
 /* --- the model --------------------------------------------------------------------------------- */
 
-/* Take the next word off a text of words separated by spaces; empty at the end. */
-static struct bytes next_word(struct bytes *rest)
-{
-    while (rest->size > 0 && rest->data[0] == ' ') {
-        *rest = (struct bytes){rest->data + 1, rest->size - 1};
-    }
-    struct bytes word = {rest->data, 0};
-    while (word.size < rest->size && rest->data[word.size] != ' ') {
-        word.size++;
-    }
-    *rest = (struct bytes){rest->data + word.size, rest->size - word.size};
-    return word;
-}
-
 static void model_init(void *memory, const struct model_env *env)
 {
     struct bigquery *state = memory;
     state->env = *env;
     state->lane = env->world->nodes[env->node].lane;
     struct bytes rest = env->options[OPTION_TABLE].text;
-    for (struct bytes name = next_word(&rest);
+    for (struct bytes name = bytes_next_word(&rest);
          name.size > 0 && state->table_count < BIGQUERY_TABLE_MAX;
-         name = next_word(&rest)) {
+         name = bytes_next_word(&rest)) {
         state->tables[state->table_count] = (struct table){
             .name = name,
             .resource = world_resource(env->world, name),
@@ -209,6 +195,14 @@ static const struct sink_option options[] = {
 #undef OPTION
 };
 
+static const struct sink_timing timings[] = {
+    {.name = "stream_lifetime",
+     .clause = "BQW-05",
+     .left = {{.fact = SINK_TIMING_OPTION, .option = OPTION_BUFFERED_TTL}},
+     .right = {{.fact = SINK_TIMING_REPLAY_HORIZON}},
+     .sentence = "The last possible re-commit must still find the stream."},
+};
+
 static const struct clause clauses[] = {
 #define CLAUSE(id, class, sentence, source, not_modelled)                                          \
     {id, class, sentence, source, not_modelled},
@@ -240,6 +234,8 @@ const struct model_type bigquery_model = {
     .clause_count = ARRAY_COUNT(clauses),
     .options = options,
     .option_count = ARRAY_COUNT(options),
+    .timings = timings,
+    .timing_count = ARRAY_COUNT(timings),
     .marks = marks,
     .mark_count = ARRAY_COUNT(marks),
     .readers = reader_names,

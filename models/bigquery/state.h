@@ -119,8 +119,9 @@ void bigquery_refuse(struct bigquery *state,
                      enum bigquery_storage_error reason,
                      struct model_replies *replies);
 
-/* tables.c. A table that is not there, or not everywhere yet, refuses the call and gives NULL. */
+/* tables.c. NULL: no such table; it need not exist yet. */
 struct table *bigquery_table_of(struct bigquery *state, struct bytes name);
+/* False when the table is not there, or not everywhere yet: the call was refused. */
 bool bigquery_table_answers(struct bigquery *state,
                             const struct table *table_or_null,
                             bool propagates,

@@ -129,7 +129,7 @@ bool bigquery_stream_answers(struct bigquery *state,
     return true;
 }
 
-/* Any call that reaches the stream counts as traffic: the text does not say which do, and a stream that
+/* Appends, flushes and finalizes count as traffic: the text does not say what does, and a stream that
  * lives longer is the weaker assumption for what must be found gone. */
 void bigquery_touch(struct bigquery *state, struct stream *stream)
 {

@@ -108,30 +108,12 @@ struct queue *cloudtasks_queue_find(struct cloudtasks *state, struct bytes name)
     return queue;
 }
 
-/* Take the next word off a text of words separated by spaces; empty at the end. */
-static struct bytes take_word(struct bytes *text)
-{
-    while (text->size > 0 && text->data[0] == ' ') {
-        text->data++;
-        text->size--;
-    }
-    struct bytes word = {text->data, 0};
-    while (word.size < text->size && word.data[word.size] != ' ') {
-        word.size++;
-    }
-    if (word.size > 0) {
-        text->data += word.size;
-        text->size -= word.size;
-    }
-    return word;
-}
-
 /* A word that no queue can be called is no queue. */
 void cloudtasks_queues_init(struct cloudtasks *state)
 {
     const uint64_t start = cloudtasks_option(state, OPTION_QUEUE_STATE);
     struct bytes text = state->env.options[OPTION_QUEUE].text;
-    for (struct bytes word = take_word(&text); word.size > 0; word = take_word(&text)) {
+    for (struct bytes word = bytes_next_word(&text); word.size > 0; word = bytes_next_word(&text)) {
         if (!cloudtasks_queue_name_is_valid(word)) {
             continue;
         }

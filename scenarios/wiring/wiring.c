@@ -44,25 +44,12 @@ struct bytes wiring_option_text(const struct sink_option_table *table, const cha
     return value == NULL ? bytes_of_text("") : value->text;
 }
 
-/* Take the next word off a text; empty at the end. */
-static struct bytes next_word(struct bytes *rest)
-{
-    while (rest->size > 0 && rest->data[0] == ' ') {
-        *rest = (struct bytes){rest->data + 1, rest->size - 1};
-    }
-    struct bytes word = {rest->data, 0};
-    while (word.size < rest->size && rest->data[word.size] != ' ') {
-        word.size++;
-    }
-    *rest = (struct bytes){rest->data + word.size, rest->size - word.size};
-    return word;
-}
-
 uint32_t wiring_words(struct bytes text, struct bytes found[WIRING_DESTINATION_MAX])
 {
     uint32_t count = 0;
-    for (struct bytes word = next_word(&text); word.size > 0 && count < WIRING_DESTINATION_MAX;
-         word = next_word(&text)) {
+    for (struct bytes word = bytes_next_word(&text);
+         word.size > 0 && count < WIRING_DESTINATION_MAX;
+         word = bytes_next_word(&text)) {
         found[count] = word;
         count++;
     }

@@ -63,6 +63,19 @@ void bytes_to_hex(struct bytes source, char *text)
     }
 }
 
+struct bytes bytes_next_word(struct bytes *rest)
+{
+    while (rest->size > 0 && rest->data[0] == ' ') {
+        *rest = (struct bytes){rest->data + 1, rest->size - 1};
+    }
+    struct bytes word = {rest->data, 0};
+    while (word.size < rest->size && rest->data[word.size] != ' ') {
+        word.size++;
+    }
+    *rest = (struct bytes){rest->data + word.size, rest->size - word.size};
+    return word;
+}
+
 void bytes_u64_to_hex(uint64_t value, char *text)
 {
     put_word_be(hex_word((uint32_t)(value >> 32)), text);

@@ -24,6 +24,9 @@ bool bytes_equal(struct bytes a, struct bytes b);
 /* Compare as unsigned bytes, shorter first on a tie: negative, 0 or positive. */
 int bytes_compare(struct bytes a, struct bytes b);
 
+/* Take the next word off a text of words separated by spaces; empty at the end. */
+struct bytes bytes_next_word(struct bytes *rest);
+
 /* Write 2 * size lowercase hex digits to text (no NUL); and the 16 of a number. */
 void bytes_to_hex(struct bytes source, char *text);
 void bytes_u64_to_hex(uint64_t value, char *text);

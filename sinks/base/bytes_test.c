@@ -450,6 +450,17 @@ static void random_integers_come_back_in_either_byte_order(void **state)
     }
 }
 
+static void words_are_taken_one_by_one(void **state)
+{
+    (void)state;
+    struct bytes rest = BYTES_LITERAL("  one two  ");
+    assert_bytes_equal(bytes_next_word(&rest), BYTES_LITERAL("one"));
+    assert_bytes_equal(bytes_next_word(&rest), BYTES_LITERAL("two"));
+    assert_int_equal(bytes_next_word(&rest).size, 0);
+    assert_int_equal(rest.size, 0);
+    assert_int_equal(bytes_next_word(&rest).size, 0);
+}
+
 TEST_MAIN(bytes,
           TEST(equality_needs_the_same_size_and_bytes),
           TEST(comparison_is_unsigned_and_shorter_first),
@@ -474,4 +485,5 @@ TEST_MAIN(bytes,
           TEST(a_varint_cut_short_fails_at_every_length),
           TEST(a_varint_of_more_than_64_bits_fails),
           TEST(a_varint_longer_than_needed_is_read),
-          TEST(random_integers_come_back_in_either_byte_order))
+          TEST(random_integers_come_back_in_either_byte_order),
+          TEST(words_are_taken_one_by_one))

@@ -43,6 +43,11 @@ struct append {
     struct bigquery_append_rows_request request;
 };
 
+static inline struct append *append_of(struct list_link *link)
+{
+    return LIST_ITEM(link, struct append, link);
+}
+
 /* NULL without memory. */
 struct append *append_make(const struct allocator *allocator);
 struct append_row *

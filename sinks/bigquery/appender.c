@@ -16,11 +16,6 @@ enum appender_state {
      PORT_CODE_BIT(PORT_CANCELLED) | PORT_CODE_BIT(PORT_INTERNAL) |                                \
      PORT_CODE_BIT(PORT_DEADLINE_EXCEEDED) | PORT_CODE_BIT(PORT_RESOURCE_EXHAUSTED))
 
-static struct append *append_of(struct list_link *link)
-{
-    return LIST_ITEM(link, struct append, link);
-}
-
 /* What rows are written as. A sink whose tables change would take it from its serializer. */
 static const struct bigquery_field_descriptor fields[] = {
     {{(const uint8_t *)"id", 2}, 1, BIGQUERY_TYPE_STRING},

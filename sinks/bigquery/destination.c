@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static struct append *append_of(struct list_link *link)
-{
-    return LIST_ITEM(link, struct append, link);
-}
-
 /* --- making ------------------------------------------------------------------------------------ */
 
 void destination_host_init(struct destination_host *host,

@@ -17,11 +17,6 @@ static const char *const metrics[] = {
 };
 
 static const struct sink_timing timings[] = {
-    {.name = "stream_lifetime",
-     .clause = "BQW-05",
-     .left = {{SINK_TIMING_OPTION, BIGQUERY_OPTION_STREAM_TTL, NULL}},
-     .right = {{.fact = SINK_TIMING_REPLAY_HORIZON}},
-     .sentence = "The last possible re-commit must still find the stream."},
     {.name = "retry_budget",
      .clause = "FW13",
      .left = {{.fact = SINK_TIMING_CHECKPOINT_TIMEOUT}},
