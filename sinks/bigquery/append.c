@@ -122,6 +122,17 @@ uint32_t append_mark_bad(struct append *append, const struct bigquery_append_row
     return marked;
 }
 
+bool append_has_bad_rows(const struct append *append)
+{
+    for (struct list_link *link = list_first(&append->rows); link != NULL;
+         link = list_next(&append->rows, link)) {
+        if (LIST_ITEM(link, struct append_row, link)->is_bad) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint64_t append_digest(uint64_t digest, const struct append *append)
 {
     digest = digest_fold(digest, append->has_offset ? append->offset + 1 : 0);

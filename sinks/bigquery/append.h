@@ -74,6 +74,8 @@ MUST_USE enum err append_fill(const struct allocator *allocator,
 /* Mark the rows that an answer names; the number of those that are there. */
 uint32_t append_mark_bad(struct append *append, const struct bigquery_append_rows_response *answer);
 
+bool append_has_bad_rows(const struct append *append);
+
 uint64_t append_digest(uint64_t digest, const struct append *append);
 
 #endif

@@ -9,24 +9,6 @@
 
 /* --- making ------------------------------------------------------------------------------------ */
 
-void destination_host_init(struct destination_host *host,
-                           const struct allocator *allocator,
-                           const struct bigquery_config *config)
-{
-    *host = (struct destination_host){.allocator = allocator, .config = config};
-    parking_init(&host->parking, allocator);
-    list_init(&host->handed);
-}
-
-void destination_host_fini(struct destination_host *host)
-{
-    while (!list_is_empty(&host->handed)) {
-        struct list_link *link = list_pop_front(&host->handed);
-        append_row_release(host->allocator, LIST_ITEM(link, struct append_row, link));
-    }
-    parking_fini(&host->parking);
-}
-
 struct destination *destination_make(struct destination_host *host, struct bytes table)
 {
     const size_t size = sizeof(struct destination) + table.size;
@@ -120,19 +102,7 @@ static void fail(struct destination_host *host,
                  const struct port_status *status_or_null,
                  const char *what)
 {
-    host->reason = reason;
-    host->has_status = status_or_null != NULL;
-    byte_writer_init(&host->message, host->text, sizeof(host->text));
-    byte_writer_text(&host->message, what);
-    if (status_or_null != NULL) {
-        host->status = *status_or_null;
-        const uint16_t code = port_status_first(status_or_null);
-        byte_writer_text(&host->message, ": ");
-        byte_writer_text(&host->message,
-                         code == PORT_CODE_NONE ? "no status" : port_code_name(code));
-    }
-    byte_writer_text(&host->message, "; table ");
-    byte_writer_bytes(&host->message, destination->table);
+    destination_host_fail(host, destination->table, reason, status_or_null, what);
 }
 
 static void fail_memory(struct destination_host *host, const struct destination *destination)
@@ -323,52 +293,12 @@ static void drop_first_repair(struct destination_host *host, struct destination 
     destination->failures = 0;
 }
 
-/* Hand the rows that are none to the failure policy, as many as there is space for. False: not all. */
-static bool route_bad_rows(struct destination_host *host,
-                           const struct destination *destination,
-                           struct append *append)
-{
-    struct list_link *link = list_first(&append->rows);
-    while (link != NULL) {
-        struct append_row *row = LIST_ITEM(link, struct append_row, link);
-        link = list_next(&append->rows, link);
-        if (!row->is_bad) {
-            continue;
-        }
-        if (!effects_has_space(host->effects)) {
-            return false;
-        }
-        append_remove(append, row);
-        list_push_back(&host->handed, &row->link);
-        host->verdicts++;
-        effects_metric(host->effects, BIGQUERY_METRIC_RECORDS_FAILED, 1);
-        effects_phase(host->effects, BIGQUERY_PHASE_ROW_ROUTED);
-        effects_record_failed(host->effects,
-                              row->token,
-                              SINK_REASON_REJECTED,
-                              row->row.serialized,
-                              destination->table);
-    }
-    return true;
-}
-
-static bool has_bad_rows(const struct append *append)
-{
-    for (struct list_link *link = list_first(&append->rows); link != NULL;
-         link = list_next(&append->rows, link)) {
-        if (LIST_ITEM(link, struct append_row, link)->is_bad) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Section 4.6: the first of the repairs holds rows that are none. What was sent behind it must have
  * failed, or offsets mean something else than this writer thinks. */
 static void begin_replay(struct destination_host *host, struct destination *destination)
 {
     struct append *first = first_repair(destination);
-    if (!has_bad_rows(first)) {
+    if (!append_has_bad_rows(first)) {
         fail(host,
              destination,
              SINK_REASON_SERVICE,
@@ -422,7 +352,7 @@ static void repair_first(struct destination_host *host, struct destination *dest
     if (verdict == BIGQUERY_VERDICT_ROWS) {
         if (destination->phase == DESTINATION_REPAIRING) {
             begin_replay(host, destination);
-        } else if (!has_bad_rows(first)) {
+        } else if (!append_has_bad_rows(first)) {
             fail(host,
                  destination,
                  SINK_REASON_SERVICE,
@@ -457,7 +387,7 @@ static bool advance_repair(struct destination_host *host, struct destination *de
     } else if (first->settled) {
         repair_first(host, destination);
     } else if (destination->phase == DESTINATION_REPLAYING &&
-               !route_bad_rows(host, destination, first)) {
+               !destination_host_route(host, destination->table, first)) {
         return false;
     } else if (list_is_empty(&first->rows)) {
         drop_first_repair(host, destination);

@@ -23,6 +23,7 @@
 #define SINKS_BIGQUERY_DESTINATION_H
 
 #include "sinks/bigquery/appender.h"
+#include "sinks/bigquery/destination_host.h"
 #include "sinks/bigquery/frames.h"
 
 enum destination_phase {
@@ -33,24 +34,6 @@ enum destination_phase {
     DESTINATION_STREAMING,
     DESTINATION_REPAIRING,
     DESTINATION_REPLAYING,
-};
-
-/* What all destinations of a writer share, and the step that is being made. */
-struct destination_host {
-    const struct allocator *allocator;
-    const struct bigquery_config *config;
-    struct appender_numbers numbers;
-    struct parking parking;
-    struct list handed;           /* struct append_row with the failure policy */
-    uint32_t verdicts;            /* records with the failure policy */
-    const struct sink_now *now;   /* of the step */
-    struct sink_effects *effects; /* of the step */
-    /* A failure that ends the writer's life; SINK_REASON_NONE: none. */
-    enum sink_reason reason;
-    struct port_status status;
-    bool has_status;
-    uint8_t text[256];
-    struct byte_writer message;
 };
 
 struct destination {
@@ -82,11 +65,6 @@ struct destination {
     struct bigquery_table table_request;
     struct bigquery_insert_table_request insert_request;
 };
-
-void destination_host_init(struct destination_host *host,
-                           const struct allocator *allocator,
-                           const struct bigquery_config *config);
-void destination_host_fini(struct destination_host *host);
 
 /* NULL without memory. */
 struct destination *destination_make(struct destination_host *host, struct bytes table);

@@ -145,10 +145,8 @@ static void evict_idle(const struct step *step)
 static void
 fail_record(const struct step *step, uint64_t token, struct bytes payload, enum sink_reason reason)
 {
-    step->writer->host.verdicts++;
-    effects_metric(step->effects, BIGQUERY_METRIC_RECORDS_FAILED, 1);
-    effects_phase(step->effects, BIGQUERY_PHASE_ROW_ROUTED);
-    effects_record_failed(step->effects, token, reason, payload, step->writer->config.table);
+    struct writer *writer = step->writer;
+    destination_host_reject(&writer->host, token, payload, writer->config.table, reason);
 }
 
 /* Section 2.2: a resolver that gives no table is a fault of the configuration, not of the record. */
@@ -217,23 +215,6 @@ static void write_record(const struct step *step, const struct sink_record *reco
         fail_record(step, record->token, serialized, SINK_REASON_REJECTED);
     } else {
         take_row(step, record, table, serialized);
-    }
-}
-
-/* A record that failed before it was a row has none. */
-static void forget_dropped(struct writer *writer, uint64_t token)
-{
-    struct list *handed = &writer->host.handed;
-    CHECK(writer->host.verdicts > 0);
-    writer->host.verdicts--;
-    for (struct list_link *link = list_first(handed); link != NULL;
-         link = list_next(handed, link)) {
-        struct append_row *row = LIST_ITEM(link, struct append_row, link);
-        if (row->token == token) {
-            list_remove(handed, link);
-            append_row_release(writer->allocator, row);
-            return;
-        }
     }
 }
 
@@ -556,7 +537,7 @@ static void handle(const struct step *step, const struct sink_event *event)
         begin_barrier(step, SINK_END_OF_INPUT);
         return;
     case SINK_EVENT_POLICY_DROPPED:
-        forget_dropped(writer, event->u.policy.token);
+        destination_host_dropped(&writer->host, event->u.policy.token);
         return;
     case SINK_EVENT_POLICY_FAILED:
         CHECK(writer->state != STATE_NEW);
@@ -615,7 +596,8 @@ static enum err init(void *state, const struct sink_env *env)
     writer->destination_fixed = env->job->destination_fixed;
     list_init(&writer->destinations);
     const enum err err = bigquery_configure(env->options, &writer->config, &complaint);
-    destination_host_init(&writer->host, env->allocator, &writer->config);
+    destination_host_init(
+        &writer->host, env->allocator, &writer->config, BIGQUERY_PHASE_ROW_ROUTED);
     return err;
 }
 
