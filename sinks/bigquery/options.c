@@ -1,6 +1,7 @@
 #include "sinks/bigquery/options.h"
 
 #include "sinks/base/check.h"
+#include "sinks/port/bigquery.h"
 
 static const char *const bigquery_create_names[] = {"create_if_needed", "create_never", NULL};
 

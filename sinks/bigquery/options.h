@@ -10,11 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum bigquery_create_disposition {
-    BIGQUERY_CREATE_IF_NEEDED = 0,
-    BIGQUERY_CREATE_NEVER,
-};
-
 enum bigquery_option {
 #define BIGQUERY_OPTION(name, key, type, fallback, text, min, max, names, sentence)                \
     BIGQUERY_OPTION_##name,
