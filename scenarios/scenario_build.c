@@ -399,6 +399,7 @@ static enum err check_region(struct build *build)
         bool is_wrong;
         const char *allowed;
     } rules[] = {
+        {"engine.runtime", job->facts.batch, "streaming, automatic"},
         {"engine.sources", job->sources != job->subtasks, "as many as engine.subtasks"},
         {"engine.routing", job->routing != JOB_ROUTE_FORWARD, "forward"},
         {"engine.rescale_to", job->rescale_to[0] != 0, "none"},

@@ -35,7 +35,7 @@ void coordinator_start(struct job *job)
     job->coordinator_dead = false;
     job->tick_missed = false;
     job->tick = SCHED_NONE;
-    if (job->config->checkpointing) {
+    if (job->config->checkpointing && !job_is_batch(job)) {
         schedule_tick(job, nanos_add(world_now(job->world), job->config->checkpoint_interval));
     }
 }
@@ -68,23 +68,30 @@ static nanos barrier_due(struct job *job, uint32_t source)
     return pick == 0 ? now : nanos_add(now, job->config->record_interval);
 }
 
-static void trigger(struct job *job, enum store_kind kind)
+static struct pending_checkpoint *begin(struct job *job, enum store_kind kind)
 {
     struct pending_checkpoint *pending = &job->pending[job->pending_count];
     job->piece_capacity[job->pending_count] = 0;
     *pending = (struct pending_checkpoint){.stored = store_begin(job->store, job->attempt),
                                            .parts_missing = parts_of(job),
-                                           .triggered_at = world_now(job->world)};
+                                           .triggered_at = world_now(job->world),
+                                           .timeout = SCHED_NONE};
     job->pending_count++;
     pending->stored->subtasks = job->subtasks;
     pending->stored->kind = (uint8_t)kind;
     pending->stored->writer = job->sink->writer;
-    uint32_t number = pending->stored->number;
-    job->stopping = kind == STORE_STOP ? number : job->stopping;
     uint32_t splits = job->config->log->split_count;
     pending->positions = arena_take_zeroed(job->world->arena, (splits + 1) * sizeof(uint64_t));
     pending->stored->positions = pending->positions;
-    note_checkpoint(job, HOST_CHECKPOINT_TRIGGERED, number, 0);
+    note_checkpoint(job, HOST_CHECKPOINT_TRIGGERED, pending->stored->number, 0);
+    return pending;
+}
+
+static void trigger(struct job *job, enum store_kind kind)
+{
+    struct pending_checkpoint *pending = begin(job, kind);
+    const uint32_t number = pending->stored->number;
+    job->stopping = kind == STORE_STOP ? number : job->stopping;
     pending->timeout =
         job_schedule(job,
                      job->coordinator_node,
@@ -101,6 +108,21 @@ static void trigger(struct job *job, enum store_kind kind)
                            job->sources[i].attempt,
                            i | ((uint64_t)number << 32));
     }
+}
+
+/* FW8: no barrier brings it, and nothing but the job's end keeps it from being complete. A restart that
+ * finds it commits again what it holds; one without state runs the writers again. */
+uint32_t coordinator_stage(struct job *job)
+{
+    CHECK(job_is_batch(job));
+    if (job->pending_count == 0) {
+        const struct source_log *log = job->config->log;
+        struct pending_checkpoint *pending = begin(job, STORE_CHECKPOINT);
+        for (uint32_t split = 0; split < log->split_count; split++) {
+            pending->positions[split] = log->split_starts[split + 1] - log->split_starts[split];
+        }
+    }
+    return job->pending[0].stored->number;
 }
 
 /* A task runs once it is open, and has committed what was restored into it. */
@@ -416,8 +438,10 @@ void coordinator_complete_event(struct job *job, uint32_t checkpoint)
     if (pending == NULL || job->coordinator_dead) {
         return;
     }
-    uint32_t fate =
-        engine_pick(job, ENGINE_SITE_CHECKPOINT, lane_make(LANE_COORDINATOR, 0), CHOICE_ALL);
+    const uint32_t fate =
+        job_is_batch(job)
+            ? 0
+            : engine_pick(job, ENGINE_SITE_CHECKPOINT, lane_make(LANE_COORDINATOR, 0), CHOICE_ALL);
     if (fate != 0) {
         abort_pending(job, pending, ABORT_CAUSE_INJECTED);
         return;
@@ -434,8 +458,11 @@ void coordinator_complete_event(struct job *job, uint32_t checkpoint)
     note_covering(job, stored);
     note_completed(job, stored);
     remove_pending(job, pending);
-    for (uint32_t i = 0; i < listener_count(job); i++) {
+    for (uint32_t i = 0; i < listener_count(job) && !job_is_batch(job); i++) {
         send_notice(job, i, checkpoint);
+    }
+    for (uint32_t i = 0; i < listener_count(job) && job_is_batch(job); i++) {
+        schedule_notice(job, i, listener_of(job, i).node, checkpoint, job->last_completed_at);
     }
 }
 

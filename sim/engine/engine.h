@@ -181,6 +181,7 @@ struct task {
     bool run_scheduled;
     bool running; /* both halves and restored commits are through: input flows */
     bool end_delivered;
+    bool ended; /* its writer has closed behind the end of input, while the job goes on (FW8) */
     uint32_t notice; /* highest notice the writer still has to get */
     uint32_t noticed;
     uint32_t aborted; /* highest aborted checkpoint that the writer still has to hear of; 0 none */
@@ -325,6 +326,8 @@ void task_schedule(struct task *task); /* run soon if there is something to deli
 void task_run(struct task *task);
 void task_progress(struct task *task); /* after a step: opening, schedule */
 void task_barrier_done(struct task *task, uint64_t checkpoint);
+/* A writer or a policy has closed while the job goes on (FW8). */
+void task_half_ended(struct task *task);
 void task_stage(struct task *task, struct sink_committable *first);
 void task_mail(struct half *policy, enum sink_event_kind kind, uint64_t token, uint32_t reason);
 bool task_take_mail(struct task *task, struct sink_event *event); /* false when there is none */
@@ -396,6 +399,8 @@ void committer_signal(struct committer *committer, uint32_t request, uint8_t how
 void coordinator_start(struct job *job);
 void coordinator_tick(struct job *job);
 void coordinator_part(struct job *job, uint32_t checkpoint); /* one part arrived */
+/* Number of the one checkpoint of batch mode, which holds what all writers staged (FW8). */
+uint32_t coordinator_stage(struct job *job);
 void coordinator_complete_event(struct job *job, uint32_t checkpoint);
 void coordinator_timeout(struct job *job, uint32_t checkpoint);
 void coordinator_notice_event(struct job *job, uint32_t number, uint32_t checkpoint);
@@ -513,6 +518,11 @@ static inline nanos job_cpu_free(const struct job *job, uint32_t node)
     nanos free_at = job->world->nodes[node].cpu_free_at;
     return free_at > now ? free_at : now;
 }
+static inline bool job_is_batch(const struct job *job)
+{
+    return job->config->facts.batch;
+}
+
 static inline bool job_is_chained(const struct job *job)
 {
     return job->chained;

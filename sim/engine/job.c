@@ -232,6 +232,9 @@ void job_half_closed(struct half *half)
     struct job *job = half->job;
     if (job->stop != STOP_CLOSING) {
         region_half_closed(half->region, job);
+        if (job_is_batch(job) && job_is_live(job) && half->role != HALF_COMMITTER) {
+            task_half_ended(half->task_or_null);
+        }
         return;
     }
     CHECK(job->closes_open > 0);
@@ -474,7 +477,7 @@ static bool committers_are_done(const struct job *job)
 static inline bool has_work_left(const struct job *job)
 {
     return job->emitted_left > 0 || job->stopping != 0 ||
-           (job->config->checkpointing && job->covering == 0);
+           ((job->config->checkpointing || job_is_batch(job)) && job->covering == 0);
 }
 
 NOINLINE static bool is_complete(const struct job *job)

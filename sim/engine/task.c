@@ -90,7 +90,7 @@ static bool is_free(const struct task *task)
         return false;
     }
     CHECK(task->writer != NULL); /* what runs has opened */
-    if (!half_is_idle(task->writer)) {
+    if (!task->ended && !half_is_idle(task->writer)) {
         return false;
     }
     if (!job_is_chained(task->job) || task->committer_or_null == NULL) {
@@ -387,11 +387,18 @@ store_request(struct task *task, const struct sink_committable *item, uint32_t c
     return request;
 }
 
+/* What a writer's answer belongs to: behind the end of input, the checkpoint that comes next (C5). */
+static uint32_t checkpoint_of(const struct task *task, uint64_t barrier)
+{
+    if (barrier != SINK_END_OF_INPUT) {
+        return (uint32_t)barrier;
+    }
+    return job_is_batch(task->job) ? coordinator_stage(task->job) : task->last_barrier + 1;
+}
+
 void task_stage(struct task *task, struct sink_committable *first)
 {
-    uint32_t checkpoint = task->writer->barrier == SINK_END_OF_INPUT
-                              ? task->last_barrier + 1 /* C5 */
-                              : (uint32_t)task->writer->barrier;
+    const uint32_t checkpoint = checkpoint_of(task, task->writer->barrier);
     for (struct sink_committable *item = first; item != NULL; item = item->next) {
         struct stored_request *request = store_request(task, item, checkpoint);
         job_note(task->job,
@@ -414,20 +421,38 @@ void task_stage(struct task *task, struct sink_committable *first)
     }
 }
 
-void task_barrier_done(struct task *task, uint64_t checkpoint)
+static void pass_barrier(struct task *task, uint32_t checkpoint)
 {
-    if (checkpoint == SINK_END_OF_INPUT) {
-        return;
-    }
     struct job *job = task->job;
     if (task->committer_or_null != NULL) {
         if (job_is_chained(job)) {
-            committer_snapshot(task->committer_or_null, (uint32_t)checkpoint);
+            committer_snapshot(task->committer_or_null, checkpoint);
         } else {
-            committer_edge(task->committer_or_null, task->index, NULL, (uint32_t)checkpoint);
+            committer_edge(task->committer_or_null, task->index, NULL, checkpoint);
         }
     }
-    coordinator_part(job, (uint32_t)checkpoint);
+    coordinator_part(job, checkpoint);
+}
+
+/* FW8: in batch mode a writer is closed behind the end of its input, before anything is committed. */
+void task_barrier_done(struct task *task, uint64_t checkpoint)
+{
+    if (checkpoint != SINK_END_OF_INPUT) {
+        pass_barrier(task, (uint32_t)checkpoint);
+    } else if (job_is_batch(task->job)) {
+        half_close(task->writer);
+        half_close(task->policy);
+    }
+}
+
+void task_half_ended(struct task *task)
+{
+    if (task->writer->gone && task->policy->gone) {
+        COVER(task->job->world, ENGINE_WRITER_CLOSED_FIRST);
+        task->ended = true;
+        pass_barrier(task, coordinator_stage(task->job));
+        task_schedule(task);
+    }
 }
 
 bool task_is_done(const struct task *task)
