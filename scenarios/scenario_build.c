@@ -136,11 +136,16 @@ static const struct model_type *model_of_service(const struct port_service *serv
     return NULL;
 }
 
-/* Without a list: the sink's own service, and where dead letters go. */
+/* Without a list: the sink's own services, and where dead letters go. */
 static enum err default_models(struct build *build)
 {
-    const struct model_type *target = model_of_service(build->config->job.sink->service);
+    const struct sink_type *sink = build->config->job.sink;
+    const struct model_type *target = model_of_service(sink->service);
     enum err err = target == NULL ? ERR_OK : add_model(build, target, "models", NULL);
+    for (uint32_t i = 0; err == ERR_OK && i < sink->further_service_count; i++) {
+        const struct model_type *further = model_of_service(sink->further_services[i]);
+        err = further == NULL ? ERR_OK : add_model(build, further, "models", NULL);
+    }
     if (err == ERR_OK && build_number(build, FIELD_POLICY) == SINK_POLICY_DEAD_LETTER) {
         err = add_model(build, model_of_service(&generic_service), "models", NULL);
     }
@@ -157,6 +162,38 @@ service_index(const struct run_config *config, const struct port_service *servic
         }
     }
     return UINT32_MAX;
+}
+
+/* The index of the model of a service. ERR_OK, ERR_INVALID. */
+static enum err
+find_service(struct build *build, const struct port_service *service, uint32_t *index)
+{
+    *index = service_index(build->config, service, 0);
+    if (*index != UINT32_MAX) {
+        return ERR_OK;
+    }
+    return reader_reject(build->reader,
+                         ERR_INVALID,
+                         "models",
+                         "none of the service that the sink writes to",
+                         "one of type %s",
+                         service->name);
+}
+
+/* What the sink calls, and what the one after it does. */
+static enum err find_services(struct build *build)
+{
+    const struct sink_type *sink = build->config->job.sink;
+    const struct sink_type *next = build->config->job.next_sink_or_null;
+    uint32_t ignored = 0;
+    enum err err = find_service(build, sink->service, &build->target);
+    for (uint32_t i = 0; err == ERR_OK && i < sink->further_service_count; i++) {
+        err = find_service(build, sink->further_services[i], &build->further[i]);
+    }
+    for (uint32_t i = 0; err == ERR_OK && next != NULL && i < next->further_service_count; i++) {
+        err = find_service(build, next->further_services[i], &ignored);
+    }
+    return err;
 }
 
 static enum err read_models(struct build *build)
@@ -179,15 +216,10 @@ static enum err read_models(struct build *build)
         return err;
     }
     const struct run_config *config = build->config;
-    build->target = service_index(config, config->job.sink->service, 0);
     build->dead_letter = UINT32_MAX;
-    if (build->target == UINT32_MAX) {
-        return reader_reject(build->reader,
-                             ERR_INVALID,
-                             "models",
-                             "none of the service that the sink writes to",
-                             "one of type %s",
-                             config->job.sink->service->name);
+    err = find_services(build);
+    if (err != ERR_OK) {
+        return err;
     }
     if (build_number(build, FIELD_POLICY) == SINK_POLICY_DEAD_LETTER) {
         if (config->job.sink->service == &generic_service) {
@@ -290,7 +322,7 @@ static enum err wire(struct build *build, struct wiring_windows *windows)
                              config->job.sink->service->name,
                              "a sink of a service that scenarios/wiring knows");
     }
-    const struct wiring_input input = {
+    struct wiring_input input = {
         .sink = config->job.sink,
         .sink_options = config->job.options,
         .model = config->services[build->target].type,
@@ -302,6 +334,10 @@ static enum err wire(struct build *build, struct wiring_windows *windows)
         .target_service = build->target,
         .dead_letter_service = build->dead_letter,
     };
+    for (uint32_t i = 0; i < config->job.sink->further_service_count; i++) {
+        const struct run_service *service = &config->services[build->further[i]];
+        input.further[i] = (struct wiring_model){service->type, service->options};
+    }
     struct wiring_context *context = NULL;
     const enum err err = wiring_create(build->reader, wiring, &input, &context);
     if (err == ERR_OK) {
@@ -511,6 +547,10 @@ static void build_facts(struct build *build, const struct wiring_windows *window
 {
     struct run_config *config = build->config;
     config->facts.target_service = build->target;
+    config->facts.sink_services = UINT32_C(1) << build->target;
+    for (uint32_t i = 0; i < config->job.sink->further_service_count; i++) {
+        config->facts.sink_services |= UINT32_C(1) << build->further[i];
+    }
     config->facts.dead_letter_service = build->dead_letter;
     config->facts.keyed = build_flag(build, FIELD_SINK_EXTRACTOR);
     config->facts.policy = (uint8_t)build_number(build, FIELD_POLICY);

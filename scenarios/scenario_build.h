@@ -11,8 +11,9 @@ struct build {
     struct scenario *scenario;
     struct run_config *config; /* the scenario's */
     struct source_log *log;
-    uint32_t target;      /* index of the sink's service */
-    uint32_t dead_letter; /* UINT32_MAX none */
+    uint32_t target;                             /* index of the sink's service */
+    uint32_t further[SINK_FURTHER_SERVICES_MAX]; /* of those that it calls as well */
+    uint32_t dead_letter;                        /* UINT32_MAX none */
 };
 
 static inline uint64_t build_number(const struct build *build, enum field_id field)

@@ -10,6 +10,8 @@
 #include "scenarios/scenario_reader.h"
 #include "scenarios/wiring/catalogue.h"
 #include "sinks/base/test.h"
+#include "sinks/port/generic.h"
+#include "sinks/port/table.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -597,6 +599,41 @@ static void options_win_over_the_file(void **state)
     json_decref(root);
 }
 
+/* Goal: a sink that calls several services has a model of each. Method: one that names another service,
+ * with models by default, as listed, and with one left out. */
+static void each_service_of_the_sink_has_a_model(void **state)
+{
+    (void)state;
+    static const char *const jsons[] = {
+        "{\"schema\":1,\"sink\":{\"type\":\"generic-staged\"}}",
+        "{\"schema\":1,\"sink\":{\"type\":\"generic-staged\"},\"models\":"
+        "[{\"type\":\"keyed\"},{\"type\":\"table\"},{\"type\":\"generic\"}]}",
+        "{\"schema\":1,\"sink\":{\"type\":\"generic-staged\"},\"models\":"
+        "[{\"type\":\"generic\"},{\"type\":\"keyed\"}]}",
+    };
+    static const uint32_t services[] = {3, 6}; /* bits */
+    const struct port_service *const further[] = {&table_service};
+    struct sink_type own = *catalogue_sink(BYTES_LITERAL("generic-staged"));
+    own.further_services = further;
+    own.further_service_count = 1;
+    const struct scenario_options options = {.name = "x", .sink_or_null = &own};
+    struct scenario *scenario = NULL;
+    struct scenario_fault fault;
+    for (size_t i = 0; i < ARRAY_COUNT(services); i++) {
+        assert_int_equal(scenario_create(bytes_of_text(jsons[i]), &options, &scenario, &fault),
+                         ERR_OK);
+        const struct run_config *config = &scenario->config;
+        assert_int_equal(config->facts.sink_services, services[i]);
+        assert_ptr_equal(config->services[config->facts.target_service].type->service,
+                         &generic_service);
+        assert_ptr_equal(config->services[1].type->service, &table_service);
+        scenario_destroy(scenario);
+    }
+    assert_int_equal(scenario_create(bytes_of_text(jsons[2]), &options, &scenario, &fault),
+                     ERR_INVALID);
+    assert_non_null(strstr(fault.message, "allowed: one of type table"));
+}
+
 /* Goal: the profile that the command line asks for decides how long a name may be held (T4). */
 static void the_profile_moves_the_latest_release(void **state)
 {
@@ -785,6 +822,7 @@ TEST_MAIN(scenario,
           TEST(downtimes_follow_the_windows),
           TEST(tape_and_digest_are_read),
           TEST(options_win_over_the_file),
+          TEST(each_service_of_the_sink_has_a_model),
           TEST(the_profile_moves_the_latest_release),
           TEST(marks_that_must_be_reached_are_read),
           TEST(every_shipped_scenario_loads_and_says_what_it_must_reach),

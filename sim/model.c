@@ -40,6 +40,16 @@ void model_note(const struct model_env *env, const struct model_effect *effect)
                });
 }
 
+const struct service *model_of(const struct world *world, const struct port_service *service)
+{
+    for (uint32_t i = 0; i < world->service_count; i++) {
+        if (world->services[i].type->service == service) {
+            return &world->services[i];
+        }
+    }
+    return NULL;
+}
+
 sched_handle model_at(const struct model_env *env, nanos due, uint8_t what, uint64_t a, uint64_t b)
 {
     return sched_at(env->world->sched, due, env->node, WORLD_EVENT(DISPATCH_MODEL, what), a, b);

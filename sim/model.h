@@ -156,6 +156,10 @@ struct model_content {
 };
 struct model_content model_content_of(const struct model_env *env, struct bytes value);
 
+/* The model of a service in the same world, for a model of another one that reads what it holds, or NULL.
+ * What may be asked of it is in the header of its type, which the caller must check. */
+const struct service *model_of(const struct world *world, const struct port_service *service);
+
 /* Note an effect at the instant it happens. kind is one of the WORLD_ kinds; request may be NULL for
  * background effects. value is the content as stored (identifies the record), may be empty; then
  * content is what is known of it. resource is from world_resource. */

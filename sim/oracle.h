@@ -46,13 +46,15 @@ struct judge_retry {
 /* What the scenario fixes and oracles may rely on: never a number that sink or model reports about
  * itself. All from scenario and option tables, before the run. */
 struct judge_facts {
-    bool staged;                  /* the sink has a committer */
-    bool next_staged;             /* and so has the second one that a restart may bring */
-    uint8_t policy;               /* enum sink_policy_kind */
-    bool keyed;                   /* identities derive from the record */
-    uint8_t reader_class;         /* whose visibility the write oracles judge */
-    uint8_t consumer_class;       /* whose visibility end-to-end judges */
-    uint32_t target_service;      /* index of the service that holds the data effects */
+    bool staged;             /* the sink has a committer */
+    bool next_staged;        /* and so has the second one that a restart may bring */
+    uint8_t policy;          /* enum sink_policy_kind */
+    bool keyed;              /* identities derive from the record */
+    uint8_t reader_class;    /* whose visibility the write oracles judge */
+    uint8_t consumer_class;  /* whose visibility end-to-end judges */
+    uint32_t target_service; /* index of the service that holds the data effects */
+    uint32_t
+        sink_services; /* bit per service that the sink calls: the target, and others on the way */
     uint32_t dead_letter_service; /* index, UINT32_MAX none */
     uint32_t concurrency_max;     /* unanswered requests of one half at once; 0 unbounded */
     nanos request_timeout;

@@ -1,8 +1,8 @@
 /* refused: the configuration or the restored state is rejected before the first data-plane request.
  *
- * For scenarios that must be refused. Judged at every request of the sink's halves to the target
- * service: it only reads what the configuration is about (the methods that the wiring names), and at
- * every effect there: none is the sink's. Judged at the end: the job stands in a terminal error whose
+ * For scenarios that must be refused. Judged at every request of the sink's halves to the services
+ * that it calls: it only reads what the configuration is about (the methods of the target service that
+ * the wiring names), and at every effect there: none is the sink's. Judged at the end: the job stands in a terminal error whose
  * reason the scenario declares. A sink that says no before the job starts has no run to judge; the
  * commands report that by themselves.
  *
@@ -16,20 +16,21 @@
 
 #include <inttypes.h>
 
-static bool is_control(const struct judge *judge, uint8_t method)
+static bool is_control(const struct judge *judge, const struct journal_entry *issued)
 {
-    return method < 64 && (judge->facts->control_methods >> method & 1) != 0;
+    return issued->service == judge->facts->target_service && issued->code < 64 &&
+           (judge->facts->control_methods >> issued->code & 1) != 0;
 }
 
 static void
 on_entry(void *state, struct judge *judge, const struct journal_entry *entry, uint32_t position)
 {
     (void)state;
-    if (entry->service != judge->facts->target_service) {
+    if ((judge->facts->sink_services >> entry->service & 1) == 0) {
         return;
     }
     if (entry->kind == WIRE_ISSUED && ledger_is_sink_lane(entry->lane) &&
-        !is_control(judge, entry->code)) {
+        !is_control(judge, entry)) {
         judge_violation(judge,
                         position,
                         SUBJECT_LANE,

@@ -49,6 +49,20 @@ static void a_data_request_is_a_violation(void **state)
     assert_int_equal(kit_finding(&kit)->subject, kit_committer);
 }
 
+/* Goal: whatever the sink calls is judged, and readings are those of the target only. Method: a second
+ * service of the sink's, and the method's number there. */
+static void a_request_to_a_further_service_is_a_violation(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit.facts.sink_services |= UINT32_C(1) << KIT_FURTHER;
+    send_to(&kit, KIT_TARGET, READ);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    send_to(&kit, KIT_FURTHER, READ);
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+}
+
 static void an_effect_is_a_violation(void **state)
 {
     (void)state;
@@ -71,5 +85,6 @@ static void a_job_that_goes_on_is_a_violation(void **state)
 TEST_MAIN(oracle_refused,
           TEST(readings_and_a_declared_end_are_a_refusal),
           TEST(a_data_request_is_a_violation),
+          TEST(a_request_to_a_further_service_is_a_violation),
           TEST(an_effect_is_a_violation),
           TEST(a_job_that_goes_on_is_a_violation))

@@ -35,6 +35,7 @@ void kit_init(struct kit *kit, const struct oracle_type *type)
     kit->world.sched = &kit->sched;
     kit->world.journal = &kit->journal;
     kit->facts.target_service = KIT_TARGET;
+    kit->facts.sink_services = UINT32_C(1) << KIT_TARGET;
     kit->facts.dead_letter_service = KIT_LETTERS;
     kit->staged_checkpoint = 1;
     kit->type = type;

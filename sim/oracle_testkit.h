@@ -13,6 +13,7 @@
 #define KIT_ENVELOPES 40
 #define KIT_TARGET    0u
 #define KIT_LETTERS   1u
+#define KIT_FURTHER   2u
 
 struct kit {
     struct arena arena;

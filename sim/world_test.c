@@ -189,6 +189,22 @@ identify_size(void *context, struct bytes value, uint64_t digest, struct world_g
     return (record_id)value.size;
 }
 
+/* Goal: a model finds another one of its world by the service. */
+static void a_model_is_found_by_its_service(void **state)
+{
+    (void)state;
+    struct kit kit;
+    open_kit(&kit);
+    const struct port_service ports[3] = {{.name = "a"}, {.name = "b"}, {.name = "b"}};
+    const struct model_type types[2] = {{.service = &ports[0]}, {.service = &ports[1]}};
+    struct service services[2] = {{.type = &types[0]}, {.type = &types[1]}};
+    kit.world.services = services;
+    kit.world.service_count = 2;
+    assert_ptr_equal(model_of(&kit.world, &ports[0]), &services[0]);
+    assert_ptr_equal(model_of(&kit.world, &ports[1]), &services[1]);
+    assert_null(model_of(&kit.world, &ports[2]));
+}
+
 static void an_effect_names_service_request_record_and_value(void **state)
 {
     (void)state;
@@ -273,6 +289,7 @@ TEST_MAIN(world,
           TEST(equal_bytes_are_one_resource_and_numbers_count_from_1),
           TEST(many_resources_keep_their_numbers),
           TEST(a_mark_is_reached_once_and_for_all),
+          TEST(a_model_is_found_by_its_service),
           TEST(an_effect_names_service_request_record_and_value),
           TEST(a_model_event_is_dispatched_to_its_node),
           TEST(replies_are_appended_up_to_the_limit))

@@ -41,7 +41,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SINK_ABI_VERSION  2u
+#define SINK_ABI_VERSION  3u
 #define SINK_END_OF_INPUT UINT64_MAX /* barrier number of end of input */
 
 /* --- what flows in ----------------------------------------------------------------------------- */
@@ -434,6 +434,8 @@ enum sink_committer_kind {
     SINK_COMMITTER_GLOBAL,
 };
 
+#define SINK_FURTHER_SERVICES_MAX 2u
+
 struct sink_type {
     uint32_t abi_version; /* SINK_ABI_VERSION */
     uint32_t type_size;   /* sizeof(struct sink_type): checked when a plugin is loaded */
@@ -441,10 +443,13 @@ struct sink_type {
     uint32_t effect_size; /* sizeof(struct sink_effect) */
     const char *name;     /* "cloudtasks-exactly-once" */
     const char *sentence;
-    uint8_t kind;           /* enum sink_kind */
-    uint8_t guarantee;      /* enum sink_guarantee */
-    uint8_t committer_kind; /* enum sink_committer_kind */
-    const struct port_service *service;
+    uint8_t kind;                       /* enum sink_kind */
+    uint8_t guarantee;                  /* enum sink_guarantee */
+    uint8_t committer_kind;             /* enum sink_committer_kind */
+    const struct port_service *service; /* holds the data: only what happens there is an effect */
+    const struct port_service *const *further_services; /* that it calls on the way there, as where
+                                                             it stages */
+    uint32_t further_service_count;                     /* at most SINK_FURTHER_SERVICES_MAX */
     const struct sink_option *options;
     uint32_t option_count;
     const struct sink_timing *timings;

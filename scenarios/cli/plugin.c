@@ -87,6 +87,12 @@ static const char *missing_part(const struct sink_type *type)
     if (type->service == NULL || type->service->name == NULL) {
         return "service";
     }
+    for (uint32_t i = 0; i < type->further_service_count; i++) {
+        if (i == SINK_FURTHER_SERVICES_MAX || type->further_services == NULL ||
+            type->further_services[i] == NULL || type->further_services[i]->name == NULL) {
+            return "further_services, or one of them: at most 2";
+        }
+    }
     if (type->writer == NULL || !half_is_sound(type->writer)) {
         return "writer, or a part of it";
     }
@@ -137,18 +143,18 @@ static const struct port_service *service_by_name(const char *name)
     return NULL;
 }
 
-/* Find the host's tables of its service and see that its own mean the same. */
+/* Find the host's tables of a service and see that the plugin's own mean the same. */
 static enum err check_tables(const struct loading *loading,
-                             const struct sink_type *type,
+                             const struct port_service *own,
                              const struct port_service **service)
 {
     char what[200];
     struct byte_writer writer;
-    *service = service_by_name(type->service->name);
+    *service = service_by_name(own->name);
     byte_writer_init(&writer, (uint8_t *)what, sizeof what - 1);
     if (*service == NULL) {
         byte_writer_text(&writer, "no model of its service ");
-        byte_writer_text(&writer, type->service->name);
+        byte_writer_text(&writer, own->name);
         byte_writer_text(&writer, "; allowed:");
         for (size_t i = 0; i < catalogue_model_count; i++) {
             byte_writer_text(&writer, " ");
@@ -157,7 +163,7 @@ static enum err check_tables(const struct loading *loading,
         what[byte_writer_view(&writer).size] = '\0';
         return reject(loading, ERR_INVALID, what);
     }
-    const enum err err = plugin_tables_check(type->service, *service, &writer);
+    const enum err err = plugin_tables_check(own, *service, &writer);
     what[byte_writer_view(&writer).size] = '\0';
     if (err != ERR_OK) {
         return reject(loading, err, what);
@@ -189,10 +195,14 @@ static enum err load(const struct loading *loading)
     const struct port_service *service = NULL;
     enum err err = check_agreement(loading, type);
     err = err == ERR_OK ? check_parts(loading, type) : err;
-    err = err == ERR_OK ? check_tables(loading, type, &service) : err;
+    err = err == ERR_OK ? check_tables(loading, type->service, &service) : err;
+    for (uint32_t i = 0; err == ERR_OK && i < type->further_service_count; i++) {
+        err = check_tables(loading, type->further_services[i], &plugin->further_services[i]);
+    }
     if (err == ERR_OK) {
         plugin->type = *type;
         plugin->type.service = service;
+        plugin->type.further_services = plugin->further_services;
     }
     return err;
 }

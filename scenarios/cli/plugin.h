@@ -14,7 +14,8 @@
 
 struct plugin {
     void *handle;
-    struct sink_type type; /* read: the plugin's, but with the host's tables of its service */
+    struct sink_type type; /* read: the plugin's, but with the host's tables of its services */
+    const struct port_service *further_services[SINK_FURTHER_SERVICES_MAX]; /* the type's */
 };
 
 /* Load it and check that it was built against this sink.h. ERR_OK; ERR_NOT_FOUND (no such file, or

@@ -57,7 +57,7 @@ static void a_plugin_that_does_not_fit_is_one_line(void **state)
         const char *new;
         const char *says;
     } changes[] = {
-        {"SINK_ABI_VERSION,", "7,", "\"p.so\": abi_version is 7; allowed: 2"},
+        {"SINK_ABI_VERSION,", "7,", "\"p.so\": abi_version is 7; allowed: 3"},
         {".type_size = sizeof(struct sink_type)", ".type_size = 8", "type_size is 8; allowed: "},
         {".event_size = sizeof(struct sink_event)", ".event_size = 8", "event_size is 8; allowed"},
         {".effect_size = sizeof(struct sink_effect)", ".effect_size = 8", "effect_size is 8; allo"},
@@ -65,6 +65,13 @@ static void a_plugin_that_does_not_fit_is_one_line(void **state)
         {"    .writer = &writer_half,\n", "", "lacks its writer"},
         {"    .name = \"my-sink\",\n", "", "lacks its name"},
         {"    .service = &generic_service,\n", "", "lacks its service"},
+        {".service = &generic_service",
+         ".further_service_count = 1, .service = &generic_service",
+         "lacks its further_services, or one of them: at most 2"},
+        {".service = &generic_service",
+         ".further_service_count = 1, .further_services = (const struct port_service *const[])"
+         "{&(const struct port_service){\"telegraph\", 0, 0}}, .service = &generic_service",
+         "no model of its service telegraph; allowed: cloudtasks"},
         {"    .options = options,\n", "", "lacks its options"},
         {"\"Puts on their way at once\"", "NULL", "lacks its options in part"},
         {".writer = &writer_half",

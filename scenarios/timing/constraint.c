@@ -95,7 +95,7 @@ struct party {
     const struct sink_timing *timings;
     size_t timing_count;
     struct sink_option_table own;
-    struct sink_option_table other;
+    struct sink_option_table others[1 + SINK_FURTHER_SERVICES_MAX];
 };
 
 struct listing {
@@ -126,8 +126,14 @@ static bool take_term(const struct listing *listing,
             listing->scenario, &listing->constraints->facts, (enum sink_timing_fact)term->fact);
         return true;
     }
-    const struct sink_option_table *table = term->key == NULL ? &party->own : &party->other;
-    const size_t index = option_of(table, term);
+    const struct sink_option_table *table = term->key == NULL ? &party->own : party->others;
+    size_t index = option_of(table, term);
+    for (uint32_t i = 1;
+         term->key != NULL && index >= table->count && i < ARRAY_COUNT(party->others);
+         i++) {
+        table = &party->others[i];
+        index = option_of(table, term);
+    }
     if (index >= table->count) {
         return false;
     }
@@ -213,30 +219,54 @@ static void sort_by_margin(struct timing_constraints *constraints)
     }
 }
 
+static struct sink_option_table table_of(const struct run_service *service)
+{
+    return (struct sink_option_table){
+        service->type->options, service->type->option_count, service->options};
+}
+
+static void add_all(struct listing *listing, const struct party *party)
+{
+    for (size_t i = 0; i < party->timing_count; i++) {
+        add(listing, party, &party->timings[i]);
+    }
+}
+
 void timing_constraints_of(const struct scenario *scenario, struct timing_constraints *constraints)
 {
     const struct run_config *config = &scenario->config;
     const struct sink_type *sink = config->job.sink;
-    const struct run_service *service = &config->services[config->facts.target_service];
-    const struct sink_option_table sink_table = {
-        sink->options, sink->option_count, config->job.options};
-    const struct sink_option_table model_table = {
-        service->type->options, service->type->option_count, service->options};
-    const struct party parties[] = {
-        {"engine", engine_timings, ARRAY_COUNT(engine_timings), {0}, {0}},
-        {sink->name, sink->timings, sink->timing_count, sink_table, model_table},
-        {service->type->name,
-         service->type->timings,
-         service->type->timing_count,
-         model_table,
-         sink_table},
-    };
+    const struct party engine = {"engine", engine_timings, ARRAY_COUNT(engine_timings), {0}, {{0}}};
+    struct party own = {sink->name,
+                        sink->timings,
+                        sink->timing_count,
+                        {sink->options, sink->option_count, config->job.options},
+                        {{0}}};
     struct listing listing = {scenario, constraints};
+    uint32_t others = 0;
     constraints->count = 0;
     timing_facts_of(scenario, &constraints->facts);
-    for (size_t i = 0; i < ARRAY_COUNT(parties) && config->job.checkpointing; i++) {
-        for (size_t k = 0; k < parties[i].timing_count; k++) {
-            add(&listing, &parties[i], &parties[i].timings[k]);
+    if (!config->job.checkpointing) {
+        return;
+    }
+    for (uint32_t i = 0; i < config->service_count; i++) {
+        if ((config->facts.sink_services >> i & 1) != 0) {
+            CHECK(others < ARRAY_COUNT(own.others));
+            own.others[others] = table_of(&config->services[i]);
+            others++;
+        }
+    }
+    add_all(&listing, &engine);
+    add_all(&listing, &own);
+    for (uint32_t i = 0; i < config->service_count; i++) {
+        const struct model_type *type = config->services[i].type;
+        if ((config->facts.sink_services >> i & 1) != 0) {
+            add_all(&listing,
+                    &(struct party){type->name,
+                                    type->timings,
+                                    type->timing_count,
+                                    table_of(&config->services[i]),
+                                    {own.own}});
         }
     }
     sort_by_margin(constraints);

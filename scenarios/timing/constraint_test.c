@@ -7,6 +7,7 @@
 
 #include "scenarios/wiring/catalogue.h"
 #include "sinks/base/test.h"
+#include "sinks/port/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -146,6 +147,40 @@ static const struct sink_timing tomorrow_timings[] = {
      .sentence = "s"},
 };
 
+/* Goal: a rule may be about any service that the sink calls. Method: a sink that calls a second service,
+ * and a rule with an option of that one. */
+static void a_rule_finds_the_options_of_further_services(void **state)
+{
+    (void)state;
+    static const struct sink_timing timings[] = {
+        {.name = "elsewhere",
+         .clause = "T-5",
+         .left = {{.fact = SINK_TIMING_OPTION, .key = "unit_ttl"}},
+         .right = {{.fact = SINK_TIMING_FIRST_COMMIT}},
+         .sentence = "s"},
+    };
+    const struct port_service *const further[] = {&table_service};
+    struct sink_type own = *catalogue_sink(BYTES_LITERAL("generic-staged"));
+    own.further_services = further;
+    own.further_service_count = 1;
+    own.timings = timings;
+    own.timing_count = ARRAY_COUNT(timings);
+    struct scenario *scenario = NULL;
+    struct scenario_fault fault = {{0}};
+    const struct scenario_options options = {.name = "test", .sink_or_null = &own};
+    assert_int_equal(scenario_create(BYTES_LITERAL("{\"schema\": 1, \"sink\": {\"type\": \"x\"}}"),
+                                     &options,
+                                     &scenario,
+                                     &fault),
+                     ERR_OK);
+    struct timing_constraints found;
+    timing_constraints_of(scenario, &found);
+    const struct timing_constraint *elsewhere = timing_constraint_find(&found, "elsewhere");
+    assert_non_null(elsewhere);
+    assert_true(elsewhere->left[0].value == HOURS(1));
+    scenario_destroy(scenario);
+}
+
 /* Goal: a service's constraints are its data alone. Method: give the service of a scenario a table of its
  * own, with lifetimes that no service here has. */
 static void a_new_service_brings_its_constraints_as_data(void **state)
@@ -243,6 +278,7 @@ TEST_MAIN(constraint,
           TEST(a_drain_is_requests_by_concurrency_times_latency),
           TEST(spacings_follow_from_durations),
           TEST(a_budget_is_all_attempts_and_pauses),
+          TEST(a_rule_finds_the_options_of_further_services),
           TEST(a_new_service_brings_its_constraints_as_data),
           TEST(the_worst_margin_comes_first),
           TEST(without_checkpoints_there_is_nothing_to_hold),

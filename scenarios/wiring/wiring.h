@@ -15,12 +15,19 @@
 
 struct reader;
 
+/* The model of a service that the sink calls on its way to the one it writes to. */
+struct wiring_model {
+    const struct model_type *type;
+    const struct sink_option_value *options;
+};
+
 /* What the wiring is made from. Borrowed for the scenario's life. */
 struct wiring_input {
     const struct sink_type *sink;
     const struct sink_option_value *sink_options;
     const struct model_type *model; /* of the service that the sink writes to */
     const struct sink_option_value *model_options;
+    struct wiring_model further[SINK_FURTHER_SERVICES_MAX]; /* in the order of the sink's */
     enum profile profile;
     const struct source_log *log;
     bool extractor;               /* the user gives an id extractor: the record's key */
