@@ -144,6 +144,10 @@ struct sink_event {
         struct port_answer answer; /* ANSWER, STREAM_MESSAGE, STREAM_END */
         uint64_t checkpoint;       /* BARRIER, CHECKPOINT_COMPLETE, CHECKPOINT_ABORTED */
         struct {
+            uint64_t barrier;    /* SINK_END_OF_INPUT */
+            uint64_t checkpoint; /* that its committables go with; 0 in batch mode */
+        } end;                   /* END_OF_INPUT */
+        struct {
             const struct sink_commit_request *requests;
             uint32_t count;
         } commit;
@@ -409,6 +413,10 @@ struct sink_env {
     const struct sink_job *job;
     uint32_t subtask;
     uint32_t parallelism;
+    struct bytes
+        job_id; /* of this submission: the same over restarts, another when an operator resumes
+                            the job from what it kept */
+    uint32_t attempt; /* tells the lives of a subtask within a submission apart */
 };
 
 /* --- the type object --------------------------------------------------------------------------- */

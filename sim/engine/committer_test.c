@@ -203,6 +203,7 @@ static void end_of_input_is_staged_under_the_last_barrier_and_one(void **state)
     uint32_t end = toy_find(&toy, 0, ENTRY(.kind = HOST_INPUT_ENDED));
     uint32_t staged = toy_find(&toy, end, ENTRY(.kind = HOST_STAGED));
     assert_int_equal(journal_at(toy_journal(&toy), staged)->checkpoint, 3);
+    assert_int_equal(toy.behaviour.end_goes_with, 3);
     require_each_record_once();
 }
 
@@ -219,6 +220,7 @@ static void end_of_input_counts_on_from_the_restored_checkpoint(void **state)
     uint32_t end = toy_find(&toy, 0, ENTRY(.kind = HOST_INPUT_ENDED, .attempt = 2));
     uint32_t staged = toy_find(&toy, end, ENTRY(.kind = HOST_STAGED));
     assert_int_equal(journal_at(toy_journal(&toy), staged)->checkpoint, 2);
+    assert_int_equal(toy.behaviour.end_goes_with, 2);
 }
 
 /* Goal: C6. Method: the toy signals nothing; then it signals that it is already there. */

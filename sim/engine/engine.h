@@ -267,6 +267,8 @@ struct job {
     uint8_t stop_class;   /* enum job_downtime + 1, drawn for the resume; 0 as planned */
     uint32_t stopping;    /* the stop-with-savepoint under way; 0 none */
     uint32_t resume_from; /* savepoint that the next attempt restores; 0 none */
+    uint32_t submissions;
+    struct bytes job_id; /* of the latest submission */
     struct source *sources;
     struct task *tasks;
     struct committer *committers;
@@ -416,6 +418,7 @@ void restart_init(struct job *job);
 void restart_use_sink(struct job *job,
                       const struct sink_type *sink,
                       const struct sink_option_value *options);
+void restart_submit(struct job *job); /* it runs under another id from the next attempt on */
 uint32_t restart_offers(const struct job *job); /* outcomes of engine.restore of this file */
 void restart_take(struct job *job, uint32_t outcome);
 bool restart_is_matched(const struct job *job); /* all that is restored has an operator */

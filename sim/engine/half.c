@@ -62,7 +62,9 @@ struct half *half_create(struct job *job,
                                   .user = job->config->user,
                                   .job = &job->config->facts,
                                   .subtask = subtask,
-                                  .parallelism = job->subtasks};
+                                  .parallelism = job->subtasks,
+                                  .job_id = job->job_id,
+                                  .attempt = half->attempt};
     half->of_next_sink = role != HALF_POLICY && restart_is_next_sink(job);
     register_half(job, half);
     half->nonces = choice_nonces(job->world->choice, half->attempt, half->number);

@@ -2,6 +2,9 @@
  * without state; and what a source still has of what it emitted. What a restart leaves behind is
  * noted, for the loss is the operator's and not the sink's (C13, FW12). */
 #include "sim/engine/engine.h"
+#include "sinks/base/digest.h"
+
+#define JOB_ID_SIZE 32u
 
 /* Outcomes of engine.restore. */
 enum {
@@ -25,11 +28,22 @@ void restart_use_sink(struct job *job,
     job->chained = job->config->chained && sink->committer_kind != SINK_COMMITTER_GLOBAL;
 }
 
+/* Ids look like the real ones: 32 hex digits, no two alike. Halves that outlive their attempt keep theirs. */
+void restart_submit(struct job *job)
+{
+    char *text = arena_take(job->world->arena, JOB_ID_SIZE);
+    job->submissions++;
+    bytes_u64_to_hex(digest_mix(job->submissions), text);
+    bytes_u64_to_hex(digest_fold(job->submissions, 1), text + JOB_ID_SIZE / 2);
+    job->job_id = (struct bytes){(const uint8_t *)text, JOB_ID_SIZE};
+}
+
 void restart_init(struct job *job)
 {
     struct arena *arena = job->world->arena;
     const struct source_log *log = job->config->log;
     const size_t size = (log->split_count + 1) * sizeof(uint64_t);
+    restart_submit(job);
     job->own_positions = arena_take_zeroed(arena, size);
     job->kept_from = arena_take_zeroed(arena, size);
     job->emitted_left = log->record_count;
@@ -57,11 +71,16 @@ void restart_take(struct job *job, uint32_t outcome)
 {
     if (outcome == RESTORE_NEXT_SINK) {
         COVER(job->world, ENGINE_NEXT_SINK);
+        restart_submit(job);
         restart_use_sink(job, job->config->next_sink_or_null, job->config->next_options);
         return;
     }
     CHECK(outcome == RESTORE_WITHOUT_STATE);
     COVER(job->world, ENGINE_RESTORED_WITHOUT_STATE);
+    /* A batch job that has lost its results runs its parts again by itself. */
+    if (!job->config->facts.batch) {
+        restart_submit(job);
+    }
     const bool own = job->config->stateless_restores == JOB_STATELESS_OWN_POSITION;
     job->left = job->restored;
     job->started_from = own ? START_OWN_POSITION : START_BEGINNING;

@@ -126,6 +126,22 @@ static void an_allowed_downgrade_loses_what_was_pending(void **state)
     }
 }
 
+/* Goal: who restarts a job without its state submits it anew; but a batch job that has lost its results runs
+ * its parts again under its id. */
+static void a_restart_without_state_is_another_job_unless_it_is_a_batch(void **state)
+{
+    (void)state;
+    for (uint32_t batch = 0; batch < 2; batch++) {
+        init(TOY_STAGED);
+        toy.config.job.facts.batch = batch == 1;
+        toy.config.job.stateless_restores = JOB_STATELESS_BEGINNING;
+        pin_restart(RESTORE_WITHOUT_STATE, 2);
+        toy_run(&toy);
+        assert_int_equal(toy.behaviour.job_id_sizes[2], 32);
+        assert_true((toy.behaviour.job_ids[1] == toy.behaviour.job_ids[2]) == (batch == 1));
+    }
+}
+
 /* Goal: C13: the staged sink restores empty and goes on; both are judged by what they are. */
 static void an_upgrade_starts_empty_and_loses_nothing(void **state)
 {
@@ -353,6 +369,7 @@ static void a_source_that_renumbers_delivers_covered_records_again(void **state)
 TEST_MAIN(restart,
           TEST(a_downgrade_that_is_not_allowed_to_drop_state_fails),
           TEST(an_allowed_downgrade_loses_what_was_pending),
+          TEST(a_restart_without_state_is_another_job_unless_it_is_a_batch),
           TEST(an_upgrade_starts_empty_and_loses_nothing),
           TEST(a_restart_without_state_begins_again),
           TEST(a_restart_at_the_own_position_loses_what_was_pending),

@@ -146,6 +146,9 @@ void savepoint_progress(struct job *job)
     if (failure == JOB_SAVEPOINT_FINISHES || failure == JOB_SAVEPOINT_MANUAL) {
         job->resume_from = job->stopping;
     }
+    if (failure != JOB_SAVEPOINT_AUTOMATIC) {
+        restart_submit(job);
+    }
     job->stopping = 0;
     SOMETIMES(job->world, ENGINE_SAVEPOINT_FINISHED, failure == JOB_SAVEPOINT_FINISHES);
     SOMETIMES(job->world, ENGINE_SAVEPOINT_FAILED, failure != JOB_SAVEPOINT_FINISHES);

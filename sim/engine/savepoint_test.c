@@ -179,6 +179,32 @@ static void a_stop_commits_ends_and_is_resumed(void **state)
     }
 }
 
+/* Goal: a job that an operator resumes runs under another id, and one that restarts by itself under its own.
+ * Method: each form of a stop, and a crash. */
+static void a_resumed_job_has_another_id(void **state)
+{
+    (void)state;
+    for (uint8_t failure = JOB_SAVEPOINT_FINISHES; failure <= JOB_SAVEPOINT_MANUAL_CHECKPOINT;
+         failure++) {
+        init(TOY_STAGED,
+             (struct job_savepoint){
+                 .at = JOB_SAVEPOINT_FIRST, .kind = JOB_SAVEPOINT_STOP, .failure = failure});
+        run_to_the_end();
+        assert_int_equal(toy.behaviour.job_id_sizes[1], 32);
+        assert_int_equal(toy.behaviour.job_id_sizes[2], 32);
+        assert_true((toy.behaviour.job_ids[1] == toy.behaviour.job_ids[2]) ==
+                    (failure == JOB_SAVEPOINT_AUTOMATIC));
+    }
+    init(TOY_STAGED, (struct job_savepoint){0});
+    toy_pin(&toy,
+            (struct toy_pin){.site = toy_site(ENGINE_SITE_CRASH),
+                             .value = CRASH_ALL_SHORT,
+                             .after = HOST_CHECKPOINT_COMPLETED});
+    run_to_the_end();
+    assert_int_equal(toy.behaviour.job_id_sizes[2], 32);
+    assert_true(toy.behaviour.job_ids[1] == toy.behaviour.job_ids[2]);
+}
+
 /* Goal: the savepoint lists what its own stop committed as pending, so that a resume commits it
  * again (4.8 of the sink protocols). */
 static void a_resume_commits_again_what_the_stop_committed(void **state)
@@ -292,6 +318,7 @@ TEST_MAIN(savepoint,
           TEST(a_crash_behind_a_savepoint_restores_the_checkpoint_before),
           TEST(a_drawn_savepoint_is_taken_where_the_tape_says),
           TEST(a_stop_commits_ends_and_is_resumed),
+          TEST(a_resumed_job_has_another_id),
           TEST(a_resume_commits_again_what_the_stop_committed),
           TEST(a_failed_stop_goes_on_from_what_its_form_says),
           TEST(a_crash_after_the_resume_restores_the_savepoint_again),

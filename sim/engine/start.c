@@ -64,6 +64,7 @@ void start_choose(struct job *job)
         restart_take(job, pick);
     } else if (pick == 5) {
         COVER(job->world, ENGINE_RESTORED_OLDER);
+        restart_submit(job);
         job->restored = older;
         job->started_from = START_OLDER;
         job->given_up = job->store->latest_completed;

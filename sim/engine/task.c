@@ -224,7 +224,12 @@ static void open_barrier(struct task *task, uint64_t checkpoint, enum sink_event
                                .lane = writer->lane,
                                .attempt = task->attempt,
                                .checkpoint = (uint32_t)checkpoint});
-    half_tell(writer, kind, checkpoint);
+    struct sink_event event = {.kind = (uint8_t)kind};
+    event.u.checkpoint = checkpoint;
+    if (kind == SINK_EVENT_END_OF_INPUT) {
+        event.u.end.checkpoint = job_is_batch(task->job) ? 0 : task->last_barrier + 1; /* C5 */
+    }
+    half_step(writer, &event);
 }
 
 static void deliver_barrier(struct task *task)

@@ -334,6 +334,10 @@ static enum err writer_init(struct writer *writer, const struct sink_env *env)
 {
     writer->env = env;
     writer->toy = behaviour_of(env);
+    if (env->attempt < ARRAY_COUNT(writer->toy->job_ids)) {
+        writer->toy->job_ids[env->attempt] = digest_bytes(env->job_id);
+        writer->toy->job_id_sizes[env->attempt] = (uint32_t)env->job_id.size;
+    }
     writer->puts = (struct puts){.allocator = env->allocator, .retry_at = TIME_NEVER};
     writer->open_at = TIME_NEVER;
     writer->busy_until = TIME_NEVER;
@@ -652,6 +656,9 @@ static void writer_step(void *state,
     case SINK_EVENT_BARRIER:
     case SINK_EVENT_END_OF_INPUT:
         CHECK(!writer->barrier_open);
+        if (event->kind == SINK_EVENT_END_OF_INPUT) {
+            writer->toy->end_goes_with = event->u.end.checkpoint;
+        }
         writer->barrier_open = true;
         writer->barrier = event->u.checkpoint;
         writer->barrier_at = now + (barrier_is_slow(writer) ? writer->toy->barrier_for : 0);

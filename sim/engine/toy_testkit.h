@@ -86,6 +86,9 @@ struct toy_behaviour {
     uint32_t aborts_heard;
     uint32_t completes_heard;
     uint32_t more_heard;
+    uint64_t end_goes_with; /* the checkpoint that the last end of input named */
+    uint64_t job_ids[4];    /* digests, by attempt; those of later ones are not kept */
+    uint32_t job_id_sizes[4];
     uint32_t sends_in_step_max;
     uint32_t dropped;
     uint32_t flushed;
