@@ -135,7 +135,7 @@ static void a_restart_without_state_is_another_job_unless_it_is_a_batch(void **s
         init(TOY_STAGED);
         toy.config.job.facts.batch = batch == 1;
         toy.config.job.stateless_restores = JOB_STATELESS_BEGINNING;
-        pin_restart(RESTORE_WITHOUT_STATE, 2);
+        pin_restart(RESTORE_WITHOUT_STATE, 1);
         toy_run(&toy);
         assert_int_equal(toy.behaviour.job_id_sizes[2], 32);
         assert_true((toy.behaviour.job_ids[1] == toy.behaviour.job_ids[2]) == (batch == 1));
