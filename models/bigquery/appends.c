@@ -5,11 +5,14 @@
  *   table not there                           PERMISSION_DENIED, NOT_FOUND  BQW-46
  *   stream unknown, or its time over          by reading                    BQW-47
  *   another connection has the stream         ABORTED, by reading           BQW-22
+ *   the caller may not write, by option       PERMISSION_DENIED             BQW-63
  *   finalized                                 STREAM_FINALIZED              BQW-35
  *   an offset on a default stream             INVALID_ARGUMENT              BQW-02
  *   a schema with more fields than the table  SCHEMA_MISMATCH_EXTRA_FIELDS  BQW-24
  *   offset below, above the end               ALREADY_EXISTS, OUT_OF_RANGE  BQW-13, BQW-14
  *   a row that is none                        INVALID_ARGUMENT, row_errors  BQW-17
+ *   a default stream's mishap, by option      UNAVAILABLE with row_errors,  BQW-60 to BQW-62
+ *                                             INVALID_STREAM_STATE, or INTERNAL and accepted
  *   else                                      OK                            BQW-12
  *
  * With the reading rows_first the rows are looked at before the offset. */
@@ -131,12 +134,17 @@ static void take_schema(struct connection *connection,
 }
 
 /* What stands in the way before offset and rows; PORT_OK nothing. */
-static enum port_code state_error(struct connection *connection,
+static enum port_code state_error(struct bigquery *state,
+                                  struct connection *connection,
                                   const struct bigquery_append_rows_request *append,
                                   enum bigquery_storage_error *reason)
 {
     const struct stream *stream = connection->stream;
     *reason = BIGQUERY_STORAGE_ERROR_NONE;
+    if (bigquery_option(state, OPTION_WRITES_DENIED) != 0) {
+        COVER(state->env.world, BIGQUERY_WRITE_DENIED);
+        return PORT_PERMISSION_DENIED;
+    }
     if (stream->finalized) {
         *reason = BIGQUERY_STREAM_FINALIZED;
         return PORT_INVALID_ARGUMENT;
@@ -200,6 +208,29 @@ static void refuse_rows(struct bigquery *state,
     replies->items[replies->count - 1].payload = &state->appended;
 }
 
+/* What was measured: true when the append is answered, and so refused. */
+static bool meets_mishap(struct bigquery *state,
+                         enum mishap_outcome mishap,
+                         const struct model_request *request,
+                         struct model_replies *replies)
+{
+    if (mishap == MISHAP_ROWS_IN_OUTAGE) {
+        COVER(state->env.world, BIGQUERY_ROWS_IN_OUTAGE);
+        bigquery_refuse(state, request, PORT_UNAVAILABLE, BIGQUERY_STORAGE_ERROR_NONE, replies);
+        state->errors[0] =
+            (struct bigquery_row_error){.index = 0, .code = BIGQUERY_ROW_FIELDS_ERROR};
+        state->error_items[0] = &state->errors[0];
+        state->appended =
+            (struct bigquery_append_rows_response){.row_errors = {state->error_items, 1}};
+        replies->items[replies->count - 1].payload = &state->appended;
+    } else if (mishap == MISHAP_STALE) {
+        COVER(state->env.world, BIGQUERY_STALE_CONNECTION);
+        bigquery_refuse(
+            state, request, PORT_INVALID_ARGUMENT, BIGQUERY_INVALID_STREAM_STATE, replies);
+    }
+    return mishap == MISHAP_ROWS_IN_OUTAGE || mishap == MISHAP_STALE;
+}
+
 /* --- effect ------------------------------------------------------------------------------------ */
 
 static void keep_rows(struct bigquery *state,
@@ -246,6 +277,28 @@ static void acknowledge(struct bigquery *state,
     model_reply(replies, PORT_OK, &state->appended);
 }
 
+static void accept(struct bigquery *state,
+                   struct stream *stream,
+                   const struct model_request *request,
+                   struct model_replies *replies)
+{
+    const uint64_t offset = stream->end;
+    const enum mishap_outcome mishap =
+        stream->is_default && bigquery_option(state, OPTION_MISHAPS) != 0
+            ? (enum mishap_outcome)bigquery_draw(state, SITE_MISHAP)
+            : MISHAP_NONE;
+    if (meets_mishap(state, mishap, request, replies)) {
+        return;
+    }
+    keep_rows(state, stream, request->payload, request);
+    if (mishap == MISHAP_ACCEPTED_AS_FAILED) {
+        COVER(state->env.world, BIGQUERY_ACCEPTED_AS_FAILED);
+        model_reply(replies, PORT_INTERNAL, NULL);
+        return;
+    }
+    acknowledge(state, stream, offset, replies);
+}
+
 static void append_rows(struct bigquery *state,
                         struct connection *connection,
                         const struct model_request *request,
@@ -256,7 +309,7 @@ static void append_rows(struct bigquery *state,
     enum bigquery_storage_error reason;
     bigquery_touch(state, stream);
     take_schema(connection, append);
-    enum port_code code = state_error(connection, append, &reason);
+    enum port_code code = state_error(state, connection, append, &reason);
     const bool rows_first =
         code == PORT_OK && append->offset != NULL &&
         (uint64_t)append->offset->value != stream->end && find_bad_rows(state, append) > 0 &&
@@ -273,9 +326,7 @@ static void append_rows(struct bigquery *state,
         refuse_rows(state, bad, request, replies);
         return;
     }
-    const uint64_t offset = stream->end;
-    keep_rows(state, stream, append, request);
-    acknowledge(state, stream, offset, replies);
+    accept(state, stream, request, replies);
 }
 
 void bigquery_append(struct bigquery *state,

@@ -7,7 +7,7 @@
  * and a call on a missing table are answered, whether offsets or rows are looked at first, and which of
  * two connections of a stream goes on. Per call: whether the metadata of a new table is known (BQW-46),
  * how many bad rows are named. Faults offered. Per append: its connection dies before or after it, or
- * silently; an error in the answer. Per call: lost, answer lost, applied later, refused, an outage.
+ * silently; an error in the answer; and what was measured on default streams, by option. Per call: lost, answer lost, applied later, refused, an outage.
  * Not modelled. PENDING streams, changes of a table's schema, deletion of tables, quotas; a query that
  * lags behind.
  *

@@ -747,6 +747,63 @@ static void bqw_11_a_timeout_says_nothing(void **state)
     }
 }
 
+/* Goal: an outage that names rows accepts none of them. Method: the same append with and without it. */
+static void bqw_60_an_outage_may_name_rows(void **state)
+{
+    (void)state;
+    struct testkit *kit = start_with(PROFILE_OBSERVED, "mishaps", 1);
+    (void)testkit_pin(kit, "bigquery.mishap", "outage_names_rows");
+    assert_int_equal(append(kit, DEFAULT, NO_OFFSET, "ab"), PORT_UNAVAILABLE);
+    const struct bigquery_append_rows_response *response = kit->payload;
+    assert_int_equal(response->row_errors.count, 1);
+    assert_int_equal(visible(kit), 0);
+    testkit_close(kit);
+}
+
+/* Goal: a stale connection refuses, and so accepts nothing. Method: an append. */
+static void bqw_61_a_connection_goes_stale(void **state)
+{
+    (void)state;
+    struct testkit *kit = start_with(PROFILE_OBSERVED, "mishaps", 1);
+    (void)testkit_pin(kit, "bigquery.mishap", "stale_connection");
+    assert_int_equal(append(kit, DEFAULT, NO_OFFSET, "ab"), PORT_INVALID_ARGUMENT);
+    assert_int_equal(reason(kit), BIGQUERY_INVALID_STREAM_STATE);
+    assert_int_equal(visible(kit), 0);
+    testkit_close(kit);
+}
+
+/* Goal: an error may be no refusal, on default streams only, and only where that is asked for. Method: each
+ * of them. */
+static void bqw_62_an_append_may_be_accepted_as_failed(void **state)
+{
+    (void)state;
+    struct testkit *kit = start_with(PROFILE_OBSERVED, "mishaps", 1);
+    const struct testkit_pin *pin = testkit_pin(kit, "bigquery.mishap", "accepted_as_failed");
+    assert_int_equal(append(kit, DEFAULT, NO_OFFSET, "ab"), PORT_INTERNAL);
+    assert_int_equal(visible(kit), 2);
+    assert_int_equal(create(kit, TABLE, BIGQUERY_COMMITTED), PORT_OK);
+    assert_int_equal(append_on(kit, 2, PORT_STREAM_SEND, S2, 0, "c"), PORT_OK);
+    assert_int_equal(pin->draws, 1);
+    testkit_close(kit);
+    kit = start();
+    pin = testkit_pin(kit, "bigquery.mishap", "accepted_as_failed");
+    assert_int_equal(append(kit, DEFAULT, NO_OFFSET, "ab"), PORT_OK);
+    assert_int_equal(pin->draws, 0);
+    testkit_close(kit);
+}
+
+/* Goal: who may not write is told what a missing table tells, and that the table is there. */
+static void bqw_63_a_denial_may_be_meant(void **state)
+{
+    (void)state;
+    struct testkit *kit = start_with(PROFILE_DOCUMENTED, "writes_denied", 1);
+    assert_int_equal(append(kit, DEFAULT, NO_OFFSET, "a"), PORT_PERMISSION_DENIED);
+    assert_int_equal(insert(kit, "t"), PORT_ALREADY_EXISTS);
+    assert_int_equal(append(kit, DEFAULT, NO_OFFSET, "a"), PORT_PERMISSION_DENIED);
+    assert_int_equal(visible(kit), 0);
+    testkit_close(kit);
+}
+
 #define CLAUSE_TESTS(X)                                                                            \
     X("BQW-01", bqw_01_the_type_fixes_when_rows_are_readable)                                      \
     X("BQW-02", bqw_02_the_default_stream_has_no_offsets)                                          \
@@ -776,6 +833,10 @@ static void bqw_11_a_timeout_says_nothing(void **state)
     X("BQW-46", bqw_46_a_missing_table)                                                            \
     X("BQW-46", bqw_46_a_flush_of_a_new_table)                                                     \
     X("BQW-47", bqw_47_a_stream_that_has_ended)                                                    \
+    X("BQW-60", bqw_60_an_outage_may_name_rows)                                                    \
+    X("BQW-61", bqw_61_a_connection_goes_stale)                                                    \
+    X("BQW-62", bqw_62_an_append_may_be_accepted_as_failed)                                        \
+    X("BQW-63", bqw_63_a_denial_may_be_meant)                                                      \
     X("BQW-11 BQW-21 X-01 X-03 X-04 X-05 X-16", bqw_11_a_timeout_says_nothing)
 
 /* Goal: the tables agree, and every clause has its test. Method: walk them. */

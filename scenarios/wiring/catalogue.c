@@ -8,6 +8,7 @@
 #include "sim/engine/job.h"
 #include "sim/link.h"
 #include "sim/sched.h"
+#include "sinks/bigquery/at_least_once.h"
 #include "sinks/bigquery/exactly_once.h"
 #include "sinks/cloudtasks/cloudtasks_sinks.h"
 #include "sinks/generic/generic_sinks.h"
@@ -21,6 +22,7 @@ const struct sink_type *const catalogue_sinks[] = {
     &cloudtasks_at_least_once_named,
     &cloudtasks_exactly_once,
     &bigquery_exactly_once,
+    &bigquery_at_least_once,
     &generic_idempotent,
     &generic_staged,
     &generic_transactional,

@@ -109,6 +109,22 @@ static void pull_back(struct appender *appender, struct append *from)
     }
 }
 
+/* Only the append itself goes again, before any that was not sent yet. */
+static void put_back(struct appender *appender, struct append *failed)
+{
+    struct append *place = next_of(appender, failed);
+    while (place != NULL && place->number != 0) {
+        place = next_of(appender, place);
+    }
+    failed->number = 0;
+    list_remove(&appender->appends, &failed->link);
+    if (place == NULL) {
+        list_push_back(&appender->appends, &failed->link);
+    } else {
+        list_insert_before(&appender->appends, &place->link, &failed->link);
+    }
+}
+
 static void make_progress(struct appender *appender)
 {
     appender->lost = 0;
@@ -288,7 +304,11 @@ static void settle_answer(struct appender *appender,
     append->attempts++;
     if (port_status_any(&answer->status, RETRIED_CODES) &&
         append->attempts < appender->config->retry.attempts_max && may_go_on(appender, now)) {
-        pull_back(appender, append);
+        if (appender->is_default) {
+            put_back(appender, append);
+        } else {
+            pull_back(appender, append);
+        }
         if (port_status_first(&answer->status) == PORT_RESOURCE_EXHAUSTED) {
             wait_for_retry(appender, append->attempts, now);
         }

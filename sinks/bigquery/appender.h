@@ -9,6 +9,9 @@
  * response_timeout, the connection is final: the oldest append gets the error, the others a client's
  * "writer closed", and nothing more is sent until the appender is reset.
  *
+ * A default stream has no offsets, and its order is nobody's: there only the append that failed is sent
+ * again, in front of those that have not been sent, and so behind some that followed it.
+ *
  *   State \ event   submit    room     answer ok   answer error    stream end        slot due   watchdog
  *   OPEN            queue     send     settle      settle, resend  WAITING, FINAL    -          FINAL
  *   WAITING         queue     -        -           -               -                 OPEN       FINAL
@@ -33,6 +36,7 @@ struct appender {
     const struct bigquery_config *config;
     struct appender_numbers *numbers;
     struct parking *parking;
+    bool is_default;     /* the stream has no offsets; set after init */
     struct bytes stream; /* name; borrowed */
     struct list
         appends; /* struct append: settled ones first, then those on their way, then others */

@@ -2,7 +2,7 @@
  * repaired; what a restored stream is tried with; what fails, and what a close leaves.
  * link: sinks/bigquery/exactly_once sinks/bigquery/exactly_once_writer
  * link: sinks/bigquery/exactly_once_committer sinks/bigquery/destination sinks/bigquery/appender
- * link: sinks/bigquery/destination_host
+ * link: sinks/bigquery/destination_host sinks/bigquery/appends_testkit
  * link: sinks/bigquery/append sinks/bigquery/classify sinks/bigquery/frames sinks/bigquery/options
  * link: sinks/generic/user_testkit sinks/host_testkit sinks/parking sinks/retry
  * link: sinks/port/port sinks/port/decode sinks/port/status sinks/port/bigquery
@@ -12,6 +12,7 @@
 #include "sinks/bigquery/exactly_once.h"
 
 #include "sinks/base/test.h"
+#include "sinks/bigquery/appends_testkit.h"
 #include "sinks/bigquery/frames.h"
 #include "sinks/bigquery/options.h"
 #include "sinks/generic/user_testkit.h"
@@ -22,7 +23,6 @@
 #define TABLE "projects/p/datasets/d/tables/t"
 #define S1    TABLE "/streams/s1"
 #define S2    TABLE "/streams/s2"
-#define NONE  UINT32_MAX
 
 static struct generic_user user;
 
@@ -48,49 +48,6 @@ static void begin(struct host *host)
 }
 
 /* --- what was sent, and its answers ------------------------------------------------------------ */
-
-/* The n-th latest send of a method that is no opening of a connection, from 0. */
-static uint32_t latest(const struct host *host, const struct port_method *method, uint32_t n)
-{
-    for (uint32_t i = host->send_count; i > 0; i--) {
-        const struct host_send *send = &host->sends[i - 1];
-        if (send->method == method && send->kind != PORT_OPEN) {
-            if (n == 0) {
-                return i - 1;
-            }
-            n--;
-        }
-    }
-    return NONE;
-}
-
-static uint32_t latest_append(const struct host *host, uint32_t n)
-{
-    return latest(host, &bigquery_append_rows_method, n);
-}
-
-static uint32_t sends_of(const struct host *host, const struct port_method *method)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < host->send_count; i++) {
-        count += host->sends[i].method == method && host->sends[i].kind != PORT_OPEN;
-    }
-    return count;
-}
-
-static uint32_t appends(const struct host *host)
-{
-    return sends_of(host, &bigquery_append_rows_method);
-}
-
-static uint32_t openings(const struct host *host)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < host->send_count; i++) {
-        count += host->sends[i].kind == PORT_OPEN;
-    }
-    return count;
-}
 
 /* An append's stream and offset, its first row and how many there are. */
 static void assert_append(struct host *host,
@@ -119,23 +76,6 @@ static void made(struct host *host, const char *stream)
     host_answer_ok(host, latest(host, &bigquery_create_write_stream_method, 0), &answer);
 }
 
-static void stored(struct host *host, uint32_t send, int64_t offset)
-{
-    const struct bigquery_int64 at = {offset};
-    const struct bigquery_append_result result = {&at};
-    const struct bigquery_append_rows_response response = {.append_result = &result};
-    const struct port_answer answer = {.outcome = PORT_OUTCOME_OK, .payload = &response};
-    host_answer_stream(host, send, &answer);
-}
-
-static void
-refused(struct host *host, uint32_t send, enum port_code code, enum bigquery_storage_error reason)
-{
-    struct port_answer answer = {.outcome = PORT_OUTCOME_ERROR, .status = port_status_grpc(code)};
-    answer.status.causes[0].reason = (uint16_t)reason;
-    host_answer_stream(host, send, &answer);
-}
-
 static void exists(struct host *host, uint32_t send)
 {
     refused(host, send, PORT_ALREADY_EXISTS, BIGQUERY_OFFSET_ALREADY_EXISTS);
@@ -144,29 +84,6 @@ static void exists(struct host *host, uint32_t send)
 static void ahead(struct host *host, uint32_t send)
 {
     refused(host, send, PORT_OUT_OF_RANGE, BIGQUERY_OFFSET_OUT_OF_RANGE);
-}
-
-/* Refused for one row, by its index. */
-static void bad_row(struct host *host, uint32_t send, enum port_code code, int64_t index)
-{
-    const struct bigquery_row_error error = {.index = index, .code = BIGQUERY_ROW_FIELDS_ERROR};
-    const void *items[] = {&error};
-    const struct bigquery_append_rows_response response = {.row_errors = {items, 1}};
-    const struct port_answer answer = {
-        .outcome = PORT_OUTCOME_ERROR, .status = port_status_grpc(code), .payload = &response};
-    host_answer_stream(host, send, &answer);
-}
-
-static void refuse_call(struct host *host, uint32_t send, enum port_code code)
-{
-    struct sink_event event = {.kind = SINK_EVENT_ANSWER};
-    event.u.answer = (struct port_answer){.request = host->sends[send].number,
-                                          .kind = PORT_ANSWER,
-                                          .outcome = PORT_OUTCOME_ERROR,
-                                          .method = host->sends[send].method,
-                                          .status = port_status_grpc(code)};
-    host->sends[send].done = true;
-    host_step(host, &event);
 }
 
 static void end_flush(struct host *host)

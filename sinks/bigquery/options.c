@@ -12,6 +12,17 @@ const struct sink_option bigquery_options[BIGQUERY_OPTION_COUNT] = {
 #undef BIGQUERY_OPTION
 };
 
+/* The order matters. */
+/* clang-format off */
+const struct sink_option bigquery_eager_options[BIGQUERY_EAGER_OPTION_COUNT] = {
+#define BIGQUERY_OPTION(name, key, type, fallback, text, min, max, names, sentence)                \
+    {(key), (type), false, (fallback), (text), (min), (max), (names), (sentence)},
+#include "sinks/bigquery/options.def"
+#include "sinks/bigquery/at_least_once_options.def"
+#undef BIGQUERY_OPTION
+};
+/* clang-format on */
+
 /* Take a text off the front; false when it is not there. */
 static bool take_text(struct bytes *rest, const char *text)
 {
@@ -124,6 +135,7 @@ enum err bigquery_configure(const struct sink_option_value *options,
         .append_bytes_max = (size_t)options[BIGQUERY_OPTION_MAX_APPEND_BYTES].number,
         .row_bytes_max = (size_t)options[BIGQUERY_OPTION_MAX_ROW_BYTES].number,
         .in_flight_max = narrow_u32(options[BIGQUERY_OPTION_MAX_IN_FLIGHT_APPENDS].number),
+        .in_flight_bytes_max = SIZE_MAX,
         .idle_timeout = options[BIGQUERY_OPTION_DESTINATION_IDLE_TIMEOUT].number,
         .recovery = schedule(options, BIGQUERY_OPTION_RECOVERY_INITIAL_BACKOFF),
         .retry = schedule(options, BIGQUERY_OPTION_RETRY_INITIAL_BACKOFF),
@@ -131,5 +143,22 @@ enum err bigquery_configure(const struct sink_option_value *options,
         .response_timeout = options[BIGQUERY_OPTION_RESPONSE_TIMEOUT].number,
         .request_timeout = options[BIGQUERY_OPTION_REQUEST_TIMEOUT].number,
     };
+    return ERR_OK;
+}
+
+enum err bigquery_configure_eager(const struct sink_option_value *options,
+                                  struct bigquery_config *config,
+                                  struct byte_writer *message)
+{
+    for (uint32_t i = BIGQUERY_OPTION_COUNT; i < BIGQUERY_EAGER_OPTION_COUNT; i++) {
+        if (check_number(&bigquery_eager_options[i], options[i].number, message) != ERR_OK) {
+            return ERR_INVALID;
+        }
+    }
+    if (bigquery_configure(options, config, message) != ERR_OK) {
+        return ERR_INVALID;
+    }
+    config->in_flight_bytes_max = (size_t)options[BIGQUERY_EAGER_OPTION_MAX_IN_FLIGHT_BYTES].number;
+    config->flush_interval = options[BIGQUERY_EAGER_OPTION_FLUSH_INTERVAL].number;
     return ERR_OK;
 }

@@ -27,12 +27,32 @@ enum bigquery_phase {
     BIGQUERY_PHASE_COUNT,
 };
 
+/* Of the at-least-once sink. */
+enum bigquery_eager_phase {
+#define BIGQUERY_EAGER_PHASE(name, text) BIGQUERY_EAGER_PHASE_##name,
+#include "sinks/bigquery/taps.def"
+#undef BIGQUERY_EAGER_PHASE
+    BIGQUERY_EAGER_PHASE_COUNT,
+};
+
 enum bigquery_metric {
 #define BIGQUERY_METRIC(name, text) BIGQUERY_METRIC_##name,
 #include "sinks/bigquery/taps.def"
 #undef BIGQUERY_METRIC
     BIGQUERY_METRIC_COUNT,
 };
+
+/* Options of the at-least-once sink only, behind the common ones. */
+enum bigquery_eager_option {
+    BIGQUERY_EAGER_OPTION_BEFORE = BIGQUERY_OPTION_COUNT - 1,
+#define BIGQUERY_OPTION(name, key, type, fallback, text, min, max, names, sentence)                \
+    BIGQUERY_EAGER_OPTION_##name,
+#include "sinks/bigquery/at_least_once_options.def"
+#undef BIGQUERY_OPTION
+    BIGQUERY_EAGER_OPTION_COUNT,
+};
+
+extern const struct sink_option bigquery_eager_options[BIGQUERY_EAGER_OPTION_COUNT];
 
 /* Option values by their meaning; the text is borrowed. */
 struct bigquery_config {
@@ -41,18 +61,25 @@ struct bigquery_config {
     size_t append_bytes_max;
     size_t row_bytes_max;
     uint32_t in_flight_max;
+    size_t in_flight_bytes_max;
     nanos idle_timeout;
     struct retry_schedule recovery; /* repairs of the connector's */
     struct retry_schedule retry;    /* within a connection */
     nanos retry_duration_max;
     nanos response_timeout;
     nanos request_timeout;
+    nanos flush_interval; /* 0: only barriers flush */
 };
 
 /* Check the options and read them. ERR_OK, or ERR_INVALID and one line in message. */
 MUST_USE enum err bigquery_configure(const struct sink_option_value *options,
                                      struct bigquery_config *config,
                                      struct byte_writer *message);
+
+/* The same for the options of the at-least-once sink. */
+MUST_USE enum err bigquery_configure_eager(const struct sink_option_value *options,
+                                           struct bigquery_config *config,
+                                           struct byte_writer *message);
 
 #define BIGQUERY_TABLE_NAME_MAX 1024u
 

@@ -1,0 +1,91 @@
+/* One table that the at-least-once sink writes to by its default stream, the rows on their way there, and
+ * how failures are repaired (sections 5.1 and 5.2 of the sink's specification).
+ *
+ *   Phase \ event   rows to send   append settled: stored   its failure        call answered      pause over
+ *   STREAMING       appends        next                     REPAIRING, fails   -                  -
+ *   REPAIRING       -              next, STREAMING          CREATING, again,   -                  append
+ *                                                           routes, fails
+ *   CREATING        -              -                        -                  REPAIRING, again,  insert
+ *                                                                              fails
+ *
+ * STREAMING pipelines appends. After a failure nothing new is sent until all that was has an answer: a
+ * repair opens another connection, and with the old one what is on its way there would be lost. REPAIRING
+ * then sends what failed again, one by one. Nothing tells an append that was stored and whose answer was
+ * lost from one that was not, so what is sent again may be there twice. */
+#ifndef SINKS_BIGQUERY_OUTLET_H
+#define SINKS_BIGQUERY_OUTLET_H
+
+#include "sinks/bigquery/destination_host.h"
+
+enum outlet_phase {
+    OUTLET_STREAMING = 0,
+    OUTLET_REPAIRING,
+    OUTLET_CREATING,
+};
+
+/* What mends a failed append. */
+enum outlet_repair {
+    OUTLET_FAIL = 0,
+    OUTLET_CREATE_TABLE,
+    OUTLET_ROUTE_ROWS,
+    OUTLET_RETRY,
+};
+
+struct outlet {
+    struct list_link link;
+    struct bytes table;  /* owned: behind the struct, and behind it */
+    struct bytes stream; /* the name of its default stream */
+    size_t block_size;
+    uint8_t phase;          /* enum outlet_phase */
+    struct append *filling; /* or NULL */
+    struct list batches;    /* struct append, not yet submitted */
+    struct list repairs;    /* struct append that failed; the first may be renewed */
+    size_t bytes;           /* of all appends but the one that is filled */
+    struct appender appender;
+    bool resent;        /* the appender has the first of repairs */
+    bool stale;         /* the next append needs another connection */
+    bool table_created; /* by the repair that is made */
+    uint32_t tries;     /* of the first of repairs, within the repair */
+    uint32_t failures;  /* of these and of the table's creation, within a budget */
+    bool waits;         /* for the pause */
+    struct parking_slot pause;
+    uint64_t call; /* number of the unary request that is open; 0 none */
+    nanos last_access;
+    struct bigquery_table_reference reference;
+    struct bigquery_table table_request;
+    struct bigquery_insert_table_request insert_request;
+};
+
+/* NULL without memory. */
+struct outlet *outlet_make(struct destination_host *host, struct bytes table);
+void outlet_release(struct destination_host *host, struct outlet *outlet);
+
+/* Take a row, which moves in. ERR_OK, ERR_LIMIT. */
+MUST_USE enum err
+outlet_add(struct destination_host *host, struct outlet *outlet, struct append_row *row);
+
+/* Send what is waiting for company, too. */
+void outlet_send_all(struct outlet *outlet);
+
+/* Do what may be done now. A failure is left in host->reason. */
+void outlet_advance(struct destination_host *host, struct outlet *outlet);
+
+/* An answer, or a slot that is due: false when it is another's. */
+bool outlet_answer(struct destination_host *host,
+                   struct outlet *outlet,
+                   const struct port_answer *answer);
+bool outlet_due(struct destination_host *host,
+                struct outlet *outlet,
+                const struct parking_slot *slot);
+
+/* Every row has been stored or is with the failure policy. */
+bool outlet_is_drained(const struct outlet *outlet);
+/* So much is under way that no more rows should come. */
+bool outlet_is_full(const struct destination_host *host, const struct outlet *outlet);
+
+/* Cancel what is on its way. */
+void outlet_close(struct destination_host *host, struct outlet *outlet);
+
+uint64_t outlet_digest(uint64_t digest, const struct outlet *outlet);
+
+#endif
