@@ -8,14 +8,17 @@
  *   the caller may not write, by option       PERMISSION_DENIED             BQW-63
  *   finalized                                 STREAM_FINALIZED              BQW-35
  *   an offset on a default stream             INVALID_ARGUMENT              BQW-02
- *   a schema with more fields than the table  SCHEMA_MISMATCH_EXTRA_FIELDS  BQW-24
+ *   no writer's schema, or one of other types INVALID_ARGUMENT              BQW-10
+ *   a schema with more fields than the table  SCHEMA_MISMATCH_EXTRA_FIELDS  BQW-24, BQW-25
  *   offset below, above the end               ALREADY_EXISTS, OUT_OF_RANGE  BQW-13, BQW-14
  *   a row that is none                        INVALID_ARGUMENT, row_errors  BQW-17
  *   a default stream's mishap, by option      UNAVAILABLE with row_errors,  BQW-60 to BQW-62
  *                                             INVALID_STREAM_STATE, or INTERNAL and accepted
  *   else                                      OK                            BQW-12
  *
- * With the reading rows_first the rows are looked at before the offset. */
+ * With the reading rows_first the rows are looked at before the offset. A column that the table has, but
+ * that the connection does not know yet, is refused as one that is not there, and the rows may lie in the
+ * stream all the same. */
 #include "models/bigquery/state.h"
 #include "sinks/base/digest.h"
 
@@ -95,8 +98,14 @@ connect(struct bigquery *state, const struct model_request *request, struct mode
         return NULL;
     }
     connection = bigquery_take(state, sizeof(*connection));
+    const nanos now = world_now(state->env.world);
     *connection = (struct connection){
-        .next = state->connections, .number = request->stream, .stream = stream};
+        .next = state->connections,
+        .number = request->stream,
+        .stream = stream,
+        .opened_at = now,
+        .told_columns = bigquery_known_columns(stream->table, now),
+    };
     state->connections = connection;
     meet(state, connection);
     return connection;
@@ -123,21 +132,48 @@ static bool fits(struct bigquery *state, const struct bigquery_append_rows_reque
 }
 
 /* The schema comes with a connection's first request (BQW-10). */
-static void take_schema(struct connection *connection,
+static void take_schema(struct bigquery *state,
+                        struct connection *connection,
                         const struct bigquery_append_rows_request *append)
 {
     const struct bigquery_proto_data *data = append->proto_rows;
     if (data != NULL && data->writer_schema != NULL &&
         data->writer_schema->proto_descriptor != NULL) {
-        connection->has_extra_fields = !bigquery_schema_fits(data->writer_schema->proto_descriptor);
+        bigquery_take_schema(state, connection, data->writer_schema->proto_descriptor);
     }
 }
 
-/* What stands in the way before offset and rows; PORT_OK nothing. */
+enum schema_fit {
+    SCHEMA_FITS = 0,
+    SCHEMA_WRONG, /* none, or of other types than the columns */
+    SCHEMA_EXTRA, /* with fields that the table lacks */
+    SCHEMA_EARLY, /* with columns that the connection does not know yet */
+};
+
+static enum schema_fit schema_fit(const struct connection *connection)
+{
+    const uint32_t known = bigquery_known_columns(connection->stream->table, connection->opened_at);
+    bool is_wrong = !connection->has_schema;
+    bool is_extra = false;
+    bool is_early = false;
+    for (uint32_t i = 0; i < connection->field_count; i++) {
+        const struct writer_field *field = &connection->fields[i];
+        const bool is_there = field->column < BIGQUERY_COLUMN_MAX;
+        is_extra = is_extra || !is_there;
+        is_wrong = is_wrong || (is_there && !field->fits);
+        is_early = is_early || (is_there && field->column >= known);
+    }
+    if (is_wrong) {
+        return SCHEMA_WRONG;
+    }
+    return is_extra ? SCHEMA_EXTRA : is_early ? SCHEMA_EARLY : SCHEMA_FITS;
+}
+
+/* What stands in the way before schema, offset and rows; PORT_OK nothing. */
 static enum port_code state_error(struct bigquery *state,
-                                  struct connection *connection,
+                                  const struct connection *connection,
                                   const struct bigquery_append_rows_request *append,
-                                  enum bigquery_storage_error *reason)
+                                  uint32_t *reason)
 {
     const struct stream *stream = connection->stream;
     *reason = BIGQUERY_STORAGE_ERROR_NONE;
@@ -153,17 +189,13 @@ static enum port_code state_error(struct bigquery *state,
         (append->offset != NULL && append->offset->value < 0)) {
         return PORT_INVALID_ARGUMENT;
     }
-    if (connection->has_extra_fields) {
-        *reason = BIGQUERY_SCHEMA_MISMATCH_EXTRA_FIELDS;
-        return PORT_INVALID_ARGUMENT;
-    }
     return PORT_OK;
 }
 
 static enum port_code offset_error(struct bigquery *state,
                                    const struct stream *stream,
                                    const struct bigquery_append_rows_request *append,
-                                   enum bigquery_storage_error *reason)
+                                   uint32_t *reason)
 {
     if (append->offset == NULL || (uint64_t)append->offset->value == stream->end) {
         return PORT_OK;
@@ -180,11 +212,12 @@ static enum port_code offset_error(struct bigquery *state,
 
 /* Name the rows that are none; how many there are. */
 static uint32_t find_bad_rows(struct bigquery *state,
+                              const struct connection *connection,
                               const struct bigquery_append_rows_request *append)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < row_count(append) && count < BIGQUERY_ROW_ERRORS; i++) {
-        if (!bigquery_row_is_valid(row_at(append, i))) {
+        if (!bigquery_row_is_valid(connection, row_at(append, i))) {
             state->errors[count] =
                 (struct bigquery_row_error){.index = i, .code = BIGQUERY_ROW_FIELDS_ERROR};
             state->error_items[count] = &state->errors[count];
@@ -234,10 +267,11 @@ static bool meets_mishap(struct bigquery *state,
 /* --- effect ------------------------------------------------------------------------------------ */
 
 static void keep_rows(struct bigquery *state,
-                      struct stream *stream,
-                      const struct bigquery_append_rows_request *append,
+                      const struct connection *connection,
                       const struct model_request *request)
 {
+    const struct bigquery_append_rows_request *append = request->payload;
+    struct stream *stream = connection->stream;
     const bool is_hidden = stream->type == BIGQUERY_BUFFERED;
     struct rows *rows = is_hidden ? bigquery_take(state, sizeof(*rows)) : NULL;
     if (is_hidden) {
@@ -245,7 +279,8 @@ static void keep_rows(struct bigquery *state,
         rows->contents = bigquery_take(state, rows->count * sizeof(rows->contents[0]));
     }
     for (uint32_t i = 0; i < row_count(append); i++) {
-        const struct model_content content = model_content_of(&state->env, row_at(append, i));
+        const struct model_content content =
+            bigquery_row_content(state, connection, row_at(append, i));
         state->digest = digest_fold(state->digest, content.digest);
         if (is_hidden) {
             rows->contents[i] = content;
@@ -264,24 +299,41 @@ static void keep_rows(struct bigquery *state,
     stream->end += row_count(append);
 }
 
+/* A change of the table's columns is told of once, on some answer (BQW-25). */
+static const struct bigquery_table_schema *news_of(struct bigquery *state,
+                                                   struct connection *connection)
+{
+    const struct table *table = connection->stream->table;
+    const uint32_t known = bigquery_known_columns(table, world_now(state->env.world));
+    if (known == connection->told_columns ||
+        bigquery_draw(state, SITE_UPDATED_SCHEMA) == UPDATED_SCHEMA_SILENT) {
+        return NULL;
+    }
+    COVER(state->env.world, BIGQUERY_SCHEMA_TOLD);
+    connection->told_columns = known;
+    return bigquery_schema_answer(state, table, known);
+}
+
 /* The acknowledgement repeats an offset that was given (BQW-12). */
 static void acknowledge(struct bigquery *state,
-                        const struct stream *stream,
+                        struct connection *connection,
                         uint64_t offset,
                         struct model_replies *replies)
 {
     state->offset = (struct bigquery_int64){.value = (int64_t)offset};
-    state->result =
-        (struct bigquery_append_result){.offset = stream->is_default ? NULL : &state->offset};
-    state->appended = (struct bigquery_append_rows_response){.append_result = &state->result};
+    state->result = (struct bigquery_append_result){
+        .offset = connection->stream->is_default ? NULL : &state->offset};
+    state->appended = (struct bigquery_append_rows_response){
+        .append_result = &state->result, .updated_schema = news_of(state, connection)};
     model_reply(replies, PORT_OK, &state->appended);
 }
 
 static void accept(struct bigquery *state,
-                   struct stream *stream,
+                   struct connection *connection,
                    const struct model_request *request,
                    struct model_replies *replies)
 {
+    const struct stream *stream = connection->stream;
     const uint64_t offset = stream->end;
     const enum mishap_outcome mishap =
         stream->is_default && bigquery_option(state, OPTION_MISHAPS) != 0
@@ -290,13 +342,40 @@ static void accept(struct bigquery *state,
     if (meets_mishap(state, mishap, request, replies)) {
         return;
     }
-    keep_rows(state, stream, request->payload, request);
+    keep_rows(state, connection, request);
     if (mishap == MISHAP_ACCEPTED_AS_FAILED) {
         COVER(state->env.world, BIGQUERY_ACCEPTED_AS_FAILED);
         model_reply(replies, PORT_INTERNAL, NULL);
         return;
     }
-    acknowledge(state, stream, offset, replies);
+    acknowledge(state, connection, offset, replies);
+}
+
+/* A schema that does not fit. Rows of columns that are only not known yet may be stored, whatever the
+ * answer says (BQW-25). */
+static void refuse_schema(struct bigquery *state,
+                          const struct connection *connection,
+                          enum schema_fit fit,
+                          const struct model_request *request,
+                          struct model_replies *replies)
+{
+    const struct bigquery_append_rows_request *append = request->payload;
+    const uint32_t reason =
+        fit == SCHEMA_WRONG ? BIGQUERY_STORAGE_ERROR_NONE : BIGQUERY_SCHEMA_MISMATCH_EXTRA_FIELDS;
+    const uint64_t end = connection->stream->end;
+    const bool at_end = append->offset == NULL || (uint64_t)append->offset->value == end;
+    if (fit == SCHEMA_EARLY) {
+        COVER(state->env.world, BIGQUERY_SCHEMA_EARLY);
+    }
+    if (fit == SCHEMA_EARLY && at_end && find_bad_rows(state, connection, append) == 0 &&
+        bigquery_draw(state, SITE_MISMATCH) == MISMATCH_STORED) {
+        COVER(state->env.world, BIGQUERY_MISMATCH_STORED);
+        keep_rows(state, connection, request);
+        model_reply(replies, PORT_INVALID_ARGUMENT, NULL);
+        replies->items[replies->count - 1].status.causes[0].reason = (uint16_t)reason;
+        return;
+    }
+    bigquery_refuse(state, request, PORT_INVALID_ARGUMENT, reason, replies);
 }
 
 static void append_rows(struct bigquery *state,
@@ -306,13 +385,19 @@ static void append_rows(struct bigquery *state,
 {
     const struct bigquery_append_rows_request *append = request->payload;
     struct stream *stream = connection->stream;
-    enum bigquery_storage_error reason;
+    uint32_t reason;
     bigquery_touch(state, stream);
-    take_schema(connection, append);
+    take_schema(state, connection, append);
     enum port_code code = state_error(state, connection, append, &reason);
+    const enum schema_fit fit = schema_fit(connection);
+    if (code == PORT_OK && fit != SCHEMA_FITS) {
+        refuse_schema(state, connection, fit, request, replies);
+        return;
+    }
     const bool rows_first =
         code == PORT_OK && append->offset != NULL &&
-        (uint64_t)append->offset->value != stream->end && find_bad_rows(state, append) > 0 &&
+        (uint64_t)append->offset->value != stream->end &&
+        find_bad_rows(state, connection, append) > 0 &&
         bigquery_reading(state, OPTION_ORDER, SITE_ORDER_READING) == ORDER_ROWS_FIRST;
     if (code == PORT_OK && !rows_first) {
         code = offset_error(state, stream, append, &reason);
@@ -321,12 +406,12 @@ static void append_rows(struct bigquery *state,
         bigquery_refuse(state, request, code, reason, replies);
         return;
     }
-    const uint32_t bad = find_bad_rows(state, append);
+    const uint32_t bad = find_bad_rows(state, connection, append);
     if (bad > 0) {
         refuse_rows(state, bad, request, replies);
         return;
     }
-    accept(state, stream, request, replies);
+    accept(state, connection, request, replies);
 }
 
 void bigquery_append(struct bigquery *state,

@@ -6,15 +6,20 @@
  * what a repeated flush, a flush past the end or of a finalized stream, a call on a stream that has ended
  * and a call on a missing table are answered, whether offsets or rows are looked at first, and which of
  * two connections of a stream goes on. Per call: whether the metadata of a new table is known (BQW-46),
- * how many bad rows are named. Faults offered. Per append: its connection dies before or after it, or
- * silently; an error in the answer; and what was measured on default streams, by option. Per call: lost, answer lost, applied later, refused, an outage.
- * Not modelled. PENDING streams, changes of a table's schema, deletion of tables, quotas; a query that
- * lags behind.
+ * how many bad rows are named, whether a change of columns is told of, how those who create or change a
+ * table at the same time are answered. Per change of a table's columns: how late the write API hears of it
+ * (BQW-25), and whether what it refuses until then is stored. Faults offered. Per append: its connection
+ * dies before or after it, or silently; an error in the answer; and what was measured on default streams,
+ * by option. Per call: lost, answer lost, applied later, refused, an outage.
+ * Not modelled. PENDING streams, columns within columns, deletion of tables, quotas but that of a table's
+ * metadata; a query that lags behind.
  *
  * Entries. Each row that becomes readable is WORLD_CREATED: resource the table, generation the row's
  * number in it. A stream whose time is over is WORLD_EXPIRED when it is next asked for. */
 #include "models/bigquery/state.h"
 #include "sinks/base/digest.h"
+
+#include <string.h>
 
 extern const struct choice_site bigquery_model_sites[];
 
@@ -58,10 +63,20 @@ void *bigquery_take(struct bigquery *state, size_t size)
     return arena_take_zeroed(state->env.world->arena, size);
 }
 
+struct bytes bigquery_keep(struct bigquery *state, struct bytes bytes)
+{
+    if (bytes.size == 0) {
+        return (struct bytes){0};
+    }
+    uint8_t *copy = bigquery_take(state, bytes.size);
+    memcpy(copy, bytes.data, bytes.size);
+    return (struct bytes){copy, bytes.size};
+}
+
 void bigquery_refuse(struct bigquery *state,
                      const struct model_request *request,
                      enum port_code code,
-                     enum bigquery_storage_error reason,
+                     uint32_t reason,
                      struct model_replies *replies)
 {
     const struct model_effect effect = {
@@ -87,6 +102,10 @@ static void model_init(void *memory, const struct model_env *env)
             .resource = world_resource(env->world, name),
             .exists = bigquery_option(state, OPTION_TABLE_EXISTS) != 0,
         };
+        if (state->tables[state->table_count].exists) {
+            bigquery_default_columns(state, &state->tables[state->table_count]);
+            state->tables[state->table_count].version = 1;
+        }
         state->table_count++;
     }
 }
@@ -105,9 +124,13 @@ model_handle(void *memory, const struct model_request *request, struct model_rep
         bigquery_finalize(state, request, replies);
     } else if (request->method == &bigquery_flush_rows_method) {
         bigquery_flush(state, request, replies);
-    } else {
-        CHECK(request->method == &bigquery_insert_table_method);
+    } else if (request->method == &bigquery_insert_table_method) {
         bigquery_insert_table(state, request, replies);
+    } else if (request->method == &bigquery_get_table_method) {
+        bigquery_get_table(state, request, replies);
+    } else {
+        CHECK(request->method == &bigquery_patch_table_method);
+        bigquery_patch_table(state, request, replies);
     }
 }
 
@@ -156,12 +179,15 @@ static uint64_t model_digest(const void *memory)
     for (const struct connection *at = state->connections; at != NULL; at = at->next) {
         digest = digest_fold(digest, at->number);
         digest = digest_fold(digest, at->is_refused);
-        digest = digest_fold(digest, at->has_extra_fields);
+        digest = digest_fold(digest, at->has_schema);
+        digest = digest_fold(digest, at->opened_at);
+        digest = digest_fold(digest, at->told_columns);
     }
     for (uint32_t i = 0; i < state->table_count; i++) {
         digest =
             digest_fold(digest, (uint64_t)state->tables[i].exists << 32 | state->tables[i].visible);
         digest = digest_fold(digest, state->tables[i].denied_until);
+        digest = digest_fold(digest, state->tables[i].version);
     }
     for (uint32_t i = 0; i < SITE_COUNT; i++) {
         digest = digest_fold(digest, state->readings[i]);
@@ -175,6 +201,8 @@ static const struct fate_menu fates[] = {
     {&bigquery_flush_rows_method, &bigquery_model_sites[SITE_FLUSH], flush_fates},
     {&bigquery_finalize_write_stream_method, &bigquery_model_sites[SITE_FINALIZE], finalize_fates},
     {&bigquery_insert_table_method, &bigquery_model_sites[SITE_INSERT_TABLE], insert_table_fates},
+    {&bigquery_get_table_method, &bigquery_model_sites[SITE_GET_TABLE], get_table_fates},
+    {&bigquery_patch_table_method, &bigquery_model_sites[SITE_PATCH_TABLE], patch_table_fates},
 };
 
 static const char *const reflush_names[] = {

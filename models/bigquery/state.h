@@ -40,15 +40,35 @@ enum bigquery_option {
 };
 
 #define BIGQUERY_TABLE_MAX   16u
+#define BIGQUERY_COLUMN_MAX  32u
+#define BIGQUERY_LABEL_MAX   8u
+#define BIGQUERY_UPDATE_MAX  16u /* changes of a table's metadata that are remembered */
 #define BIGQUERY_ROW_ERRORS  64u /* bad rows that one answer names at most */
 #define BIGQUERY_CAUSE_ENDED 0u  /* of WORLD_EXPIRED */
+
+/* A column stays where it is: its index is its name in rows that are kept. */
+struct column {
+    struct bytes name;
+    uint8_t type;         /* enum bigquery_field_type */
+    uint8_t mode;         /* enum bigquery_field_mode */
+    nanos known_from;     /* by the write API (BQW-25); not before that of the column before it */
+    nanos required_until; /* to the write API; 0 never, TIME_NEVER while the mode is REQUIRED */
+};
 
 struct table {
     struct bytes name; /* "projects/p/datasets/d/tables/t" */
     uint32_t resource;
     bool exists;
+    nanos created_at;
     nanos denied_until; /* its metadata is not everywhere yet (BQW-46); 0: it is */
     uint32_t visible;   /* rows */
+    struct column *columns;
+    uint32_t column_count;
+    const struct bigquery_label *labels;
+    uint32_t label_count;
+    uint64_t version; /* of the metadata: the etag */
+    nanos updates[BIGQUERY_UPDATE_MAX];
+    uint64_t update_count;
 };
 
 /* Rows of one append. */
@@ -75,12 +95,23 @@ struct stream {
     uint64_t connection; /* the latest to append; 0 none */
 };
 
+/* A field of a writer's schema. */
+struct writer_field {
+    uint32_t number;
+    uint32_t column; /* index; BIGQUERY_COLUMN_MAX: the table has no such column */
+    bool fits;       /* the column's type */
+};
+
 struct connection {
     struct connection *next;
     uint64_t number; /* of the link's stream */
     struct stream *stream;
-    bool is_refused;       /* another connection of the stream's counts (BQW-22) */
-    bool has_extra_fields; /* the writer's schema has fields that the table lacks (BQW-24) */
+    bool is_refused; /* another connection of the stream's counts (BQW-22) */
+    bool has_schema;
+    nanos opened_at;       /* the columns that were known then are the connection's (BQW-25) */
+    uint32_t told_columns; /* that the writer was told of */
+    struct writer_field *fields;
+    uint32_t field_count;
 };
 
 struct bigquery {
@@ -103,6 +134,15 @@ struct bigquery {
     struct bigquery_finalize_write_stream_response finalized;
     struct bigquery_flush_rows_response flushed;
     struct bigquery_table table_answer;
+    struct bigquery_table_reference reference_answer;
+    struct bigquery_table_schema schema_answer;
+    struct bigquery_table_field_schema column_answers[BIGQUERY_COLUMN_MAX];
+    const void *column_items[BIGQUERY_COLUMN_MAX];
+    const void *label_items[BIGQUERY_LABEL_MAX];
+    uint8_t etag[24];
+    /* a row in the form in which it is kept; grows */
+    uint8_t *scratch;
+    size_t scratch_size;
 };
 
 uint64_t bigquery_option(const struct bigquery *state, enum bigquery_option option);
@@ -112,11 +152,15 @@ uint32_t
 bigquery_reading(struct bigquery *state, enum bigquery_option option, enum bigquery_site site);
 void *bigquery_take(struct bigquery *state, size_t size);
 
-/* A call has no effect: noted, and answered with a code and perhaps a StorageError. */
+/* Memory of the run's that holds a copy. */
+struct bytes bigquery_keep(struct bigquery *state, struct bytes bytes);
+
+/* A call has no effect: noted, and answered with a code and a reason: 0, enum bigquery_storage_error or
+ * enum bigquery_reason. */
 void bigquery_refuse(struct bigquery *state,
                      const struct model_request *request,
                      enum port_code code,
-                     enum bigquery_storage_error reason,
+                     uint32_t reason,
                      struct model_replies *replies);
 
 /* tables.c. NULL: no such table; it need not exist yet. */
@@ -127,9 +171,45 @@ bool bigquery_table_answers(struct bigquery *state,
                             bool propagates,
                             const struct model_request *request,
                             struct model_replies *replies);
+/* The table of a REST call; NULL: the scenario knows none of this name. */
+struct table *bigquery_table_named(struct bigquery *state,
+                                   const struct bigquery_table_reference *reference_or_null);
 void bigquery_insert_table(struct bigquery *state,
                            const struct model_request *request,
                            struct model_replies *replies);
+
+/* metadata.c */
+void bigquery_get_table(struct bigquery *state,
+                        const struct model_request *request,
+                        struct model_replies *replies);
+void bigquery_patch_table(struct bigquery *state,
+                          const struct model_request *request,
+                          struct model_replies *replies);
+/* Answer with a table's metadata. */
+void bigquery_reply_table(struct bigquery *state,
+                          const struct table *table,
+                          struct model_replies *replies);
+void bigquery_set_labels(struct bigquery *state,
+                         struct table *table,
+                         const struct port_list *labels);
+
+/* columns.c */
+/* The columns of a table from its start; those of a scenario's. */
+void bigquery_default_columns(struct bigquery *state, struct table *table);
+/* Whether a new table may have these columns; whether a table's may become these (BQT-03). */
+bool bigquery_columns_are_valid(const struct bigquery_table_schema *schema_or_null);
+bool bigquery_columns_may_become(const struct table *table,
+                                 const struct bigquery_table_schema *schema);
+/* Have these columns, which the write API knows from an instant on. */
+void bigquery_set_columns(struct bigquery *state,
+                          struct table *table,
+                          const struct bigquery_table_schema *schema_or_null,
+                          nanos known_from);
+/* The first columns of a table, in the state's answer. */
+const struct bigquery_table_schema *
+bigquery_schema_answer(struct bigquery *state, const struct table *table, uint32_t count);
+/* How many columns the write API knew at an instant. */
+uint32_t bigquery_known_columns(const struct table *table, nanos at);
 
 /* streams.c */
 struct stream *bigquery_stream_of(struct bigquery *state, struct bytes name);
@@ -163,9 +243,13 @@ void bigquery_append(struct bigquery *state,
                      struct model_replies *replies);
 
 /* rows.c */
-/* Whether a writer's schema has only fields that a table has. */
-bool bigquery_schema_fits(const struct bigquery_descriptor *descriptor);
-/* Whether bytes are a row of the table's columns, in wire form. */
-bool bigquery_row_is_valid(struct bytes row);
+void bigquery_take_schema(struct bigquery *state,
+                          struct connection *connection,
+                          const struct bigquery_descriptor *descriptor);
+/* Whether bytes are a row of the connection's in wire form, which the table's columns take. */
+bool bigquery_row_is_valid(const struct connection *connection, struct bytes row);
+/* What is kept of such a row: its values by their columns. */
+struct model_content
+bigquery_row_content(struct bigquery *state, const struct connection *connection, struct bytes row);
 
 #endif

@@ -1,6 +1,9 @@
-/* Tables: whether they are there, and how soon their metadata is everywhere (BQW-46). */
+/* Tables: whether they are there, who made them, and how soon that is known everywhere (BQW-46). */
 #include "models/bigquery/state.h"
 #include "sinks/base/digest.h"
+
+/* Who creates a table so soon after another has is in a race with it. */
+#define CREATION_RACE SECONDS(10)
 
 struct table *bigquery_table_of(struct bigquery *state, struct bytes name)
 {
@@ -63,33 +66,67 @@ static bool is_named(const struct table *table, const struct bigquery_table_refe
     return at == table->name.size;
 }
 
+struct table *bigquery_table_named(struct bigquery *state,
+                                   const struct bigquery_table_reference *reference_or_null)
+{
+    for (uint32_t i = 0; i < state->table_count && reference_or_null != NULL; i++) {
+        if (is_named(&state->tables[i], reference_or_null)) {
+            return &state->tables[i];
+        }
+    }
+    return NULL;
+}
+
+/* Of several who create a table at once, one is first, and some of the others hear of a rate (BQJ-18). */
+static void refuse_second(struct bigquery *state,
+                          const struct table *table,
+                          const struct model_request *request,
+                          struct model_replies *replies)
+{
+    const nanos age = nanos_sub(world_now(state->env.world), table->created_at);
+    const bool is_race = table->created_at > 0 && age < CREATION_RACE;
+    const uint32_t how =
+        is_race ? bigquery_draw(state, SITE_CREATION_RACE) : (uint32_t)CREATION_RACE_EXISTS;
+    if (how == CREATION_RACE_EXISTS) {
+        bigquery_refuse(state, request, PORT_ALREADY_EXISTS, BIGQUERY_REASON_NONE, replies);
+        return;
+    }
+    COVER(state->env.world, BIGQUERY_CREATION_RACE);
+    if (how == CREATION_RACE_RATE_LIMIT) {
+        bigquery_refuse(
+            state, request, PORT_PERMISSION_DENIED, BIGQUERY_REASON_RATE_LIMIT_EXCEEDED, replies);
+    } else {
+        bigquery_refuse(state, request, PORT_RESOURCE_EXHAUSTED, BIGQUERY_REASON_NONE, replies);
+    }
+}
+
 /* Only tables that the scenario knows are ever made. */
 void bigquery_insert_table(struct bigquery *state,
                            const struct model_request *request,
                            struct model_replies *replies)
 {
     const struct bigquery_insert_table_request *insert = request->payload;
-    struct table *table = NULL;
-    for (uint32_t i = 0;
-         i < state->table_count && insert->table != NULL && insert->table->table_reference != NULL;
-         i++) {
-        if (is_named(&state->tables[i], insert->table->table_reference)) {
-            table = &state->tables[i];
-        }
-    }
+    struct table *table =
+        bigquery_table_named(state, insert->table == NULL ? NULL : insert->table->table_reference);
     if (table == NULL) {
-        bigquery_refuse(state, request, PORT_NOT_FOUND, BIGQUERY_STORAGE_ERROR_NONE, replies);
+        bigquery_refuse(state, request, PORT_NOT_FOUND, BIGQUERY_REASON_NONE, replies);
         return;
     }
     if (table->exists) {
-        bigquery_refuse(state, request, PORT_ALREADY_EXISTS, BIGQUERY_STORAGE_ERROR_NONE, replies);
+        refuse_second(state, table, request, replies);
+        return;
+    }
+    if (!bigquery_columns_are_valid(insert->table->schema) ||
+        insert->table->labels.count > BIGQUERY_LABEL_MAX) {
+        bigquery_refuse(state, request, PORT_INVALID_ARGUMENT, BIGQUERY_REASON_NONE, replies);
         return;
     }
     table->exists = true;
-    table->denied_until =
-        nanos_add(world_now(state->env.world), bigquery_option(state, OPTION_PROPAGATION));
+    table->version = 1;
+    table->created_at = world_now(state->env.world);
+    table->denied_until = nanos_add(table->created_at, bigquery_option(state, OPTION_PROPAGATION));
     state->digest = digest_fold(state->digest, table->resource);
-    state->table_answer =
-        (struct bigquery_table){.table_reference = insert->table->table_reference};
-    model_reply(replies, PORT_OK, &state->table_answer);
+    bigquery_set_columns(state, table, insert->table->schema, 0);
+    bigquery_set_labels(state, table, &insert->table->labels);
+    bigquery_reply_table(state, table, replies);
 }
