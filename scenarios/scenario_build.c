@@ -322,6 +322,13 @@ static enum err wire(struct build *build, struct wiring_windows *windows)
                              config->job.sink->service->name,
                              "a sink of a service that scenarios/wiring knows");
     }
+    if (build_number(build, FIELD_WORKLOAD_GROWS_AT) > 0 && wiring->describe == NULL) {
+        return reader_reject(build->reader,
+                             ERR_INVALID,
+                             "workload.grows_at",
+                             config->job.sink->service->name,
+                             "a sink of a service that is told what records are written as");
+    }
     struct wiring_input input = {
         .sink = config->job.sink,
         .sink_options = config->job.options,
@@ -331,6 +338,7 @@ static enum err wire(struct build *build, struct wiring_windows *windows)
         .log = build->log,
         .extractor = build_flag(build, FIELD_SINK_EXTRACTOR),
         .by_split = build_flag(build, FIELD_SINK_DESTINATION),
+        .grows_at = build_number(build, FIELD_WORKLOAD_GROWS_AT),
         .target_service = build->target,
         .dead_letter_service = build->dead_letter,
     };

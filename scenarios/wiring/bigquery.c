@@ -7,6 +7,7 @@
 /* Fields of a row (models/bigquery/rows.c). */
 #define FIELD_ID      1u
 #define FIELD_PAYLOAD 2u
+#define FIELD_NOTE    3u /* of grown records */
 #define WIRE_SIZED    2u
 
 /* A connection that dies without a word is heard of after the link's own deadline at the latest. */
@@ -19,18 +20,49 @@ static void put_field(struct byte_writer *writer, uint32_t number, struct bytes 
     byte_writer_bytes(writer, value);
 }
 
+/* The columns, in the order of their fields. */
+static const struct bigquery_table_field_schema columns[] = {
+    {{(const uint8_t *)"id", 2}, BIGQUERY_FIELD_STRING, BIGQUERY_FIELD_NULLABLE},
+    {{(const uint8_t *)"payload", 7}, BIGQUERY_FIELD_BYTES, BIGQUERY_FIELD_NULLABLE},
+    {{(const uint8_t *)"note", 4}, BIGQUERY_FIELD_STRING, BIGQUERY_FIELD_NULLABLE},
+};
+
+static void
+describe(const struct wiring_input *input, enum wiring_version version, struct byte_writer *writer)
+{
+    (void)input;
+    const void *items[] = {&columns[0], &columns[1], &columns[2]};
+    const uint32_t count = version == WIRING_VERSION_FIRST ? FIELD_PAYLOAD : FIELD_NOTE;
+    const struct bigquery_table_schema schema = {.fields = {items, count}};
+    port_encode(&bigquery_table_schema_message, &schema, writer);
+}
+
+/* A text of its own for each record that has grown. */
+static void put_note(const struct sink_record *record, struct byte_writer *writer)
+{
+    uint8_t text[24];
+    struct byte_writer note;
+    byte_writer_init(&note, text, sizeof(text));
+    byte_writer_text(&note, "n");
+    byte_writer_decimal(&note, record->position);
+    CHECK(!note.overflowed);
+    put_field(writer, FIELD_NOTE, byte_writer_view(&note));
+}
+
 /* An id that is no text makes a row that the service refuses (BQW-17). */
 static void serialize(const struct wiring_input *input,
                       const struct source_record *record,
                       struct byte_writer *writer)
 {
-    (void)input;
     if ((record->traits & RECORD_POISON_SERVICE) != 0) {
         put_field(writer, FIELD_ID, BYTES_LITERAL("\xff"));
     } else if (record->record.key.size > 0 && bytes_is_utf8(record->record.key)) {
         put_field(writer, FIELD_ID, record->record.key);
     }
     put_field(writer, FIELD_PAYLOAD, record->record.value);
+    if (wiring_version_of(input, &record->record) == WIRING_VERSION_GROWN) {
+        put_note(&record->record, writer);
+    }
 }
 
 static uint32_t destinations(const struct wiring_input *input,
@@ -78,4 +110,5 @@ const struct wiring wiring_bigquery = {
     .serialize = serialize,
     .destinations = destinations,
     .windows = windows_of,
+    .describe = describe,
 };

@@ -116,6 +116,29 @@ extract_id(void *user, const struct sink_record *record, struct bytes *key)
     return record->key.size == 0 ? SINK_USER_NONE : SINK_USER_OK;
 }
 
+enum wiring_version wiring_version_of(const struct wiring_input *input,
+                                      const struct sink_record *record)
+{
+    return input->grows_at > 0 && record->position >= input->grows_at ? WIRING_VERSION_GROWN
+                                                                      : WIRING_VERSION_FIRST;
+}
+
+/* What has grown stays so: records of other splits that are older come with what is missing left out. */
+static enum sink_user_result describe(void *user,
+                                      const struct sink_record *record,
+                                      struct bytes destination,
+                                      uint64_t *version,
+                                      struct bytes *description)
+{
+    (void)destination;
+    const struct wiring_context *context = user;
+    const uint64_t own = wiring_version_of(&context->input, record);
+    *version = *version > own ? *version : own;
+    CHECK(*version < WIRING_VERSION_END);
+    *description = context->descriptions[*version];
+    return SINK_USER_OK;
+}
+
 /* --- recognising --------------------------------------------------------------------------------- */
 
 /* Dead letters hold a record's value or its payload: both are in the index. */
@@ -174,6 +197,28 @@ make_payloads(struct reader *reader, const struct wiring *wiring, struct wiring_
     return err;
 }
 
+static enum err make_descriptions(struct reader *reader,
+                                  const struct wiring *wiring,
+                                  struct wiring_context *context)
+{
+    for (uint32_t i = WIRING_VERSION_FIRST; i < WIRING_VERSION_END; i++) {
+        const enum wiring_version version = (enum wiring_version)i;
+        struct byte_writer measure;
+        byte_writer_init(&measure, NULL, 0);
+        wiring->describe(&context->input, version, &measure);
+        uint8_t *memory = scenario_take(reader->memory, measure.size);
+        if (memory == NULL) {
+            return reader_out_of_memory(reader);
+        }
+        struct byte_writer writer;
+        byte_writer_init(&writer, memory, measure.size);
+        wiring->describe(&context->input, version, &writer);
+        CHECK(!writer.overflowed);
+        context->descriptions[i] = byte_writer_view(&writer);
+    }
+    return ERR_OK;
+}
+
 enum err wiring_create(struct reader *reader,
                        const struct wiring *wiring,
                        const struct wiring_input *input,
@@ -189,7 +234,10 @@ enum err wiring_create(struct reader *reader,
     made->user = (struct sink_user){.context = made,
                                     .resolve = resolve,
                                     .serialize = serialize,
-                                    .extract_id = input->extractor ? extract_id : NULL};
+                                    .extract_id = input->extractor ? extract_id : NULL,
+                                    .describe = wiring->describe != NULL ? describe : NULL};
     *context = made;
-    return make_payloads(reader, wiring, made);
+    const enum err err =
+        wiring->describe != NULL ? make_descriptions(reader, wiring, made) : ERR_OK;
+    return err != ERR_OK ? err : make_payloads(reader, wiring, made);
 }

@@ -32,6 +32,7 @@ struct wiring_input {
     const struct source_log *log;
     bool extractor;               /* the user gives an id extractor: the record's key */
     bool by_split;                /* destinations by split, not one for all */
+    uint64_t grows_at;            /* position from which on a record has one more field; 0 none */
     uint32_t target_service;      /* index of the model */
     uint32_t dead_letter_service; /* UINT32_MAX none */
 };
@@ -57,6 +58,14 @@ struct wiring_windows {
 
 #define WIRING_DESTINATION_MAX 16
 
+/* Versions of what a serializer writes. */
+enum wiring_version {
+    WIRING_VERSION_NONE = 0,
+    WIRING_VERSION_FIRST,
+    WIRING_VERSION_GROWN, /* with one more field */
+    WIRING_VERSION_END,
+};
+
 /* One service. */
 struct wiring {
     const struct port_service *service;
@@ -68,7 +77,15 @@ struct wiring {
     uint32_t (*destinations)(const struct wiring_input *input,
                              struct bytes destinations[WIRING_DESTINATION_MAX]);
     void (*windows)(const struct wiring_input *input, struct wiring_windows *windows);
+    /* Write what payloads of a version are written as, in canonical bytes; NULL where the service needs none. */
+    void (*describe)(const struct wiring_input *input,
+                     enum wiring_version version,
+                     struct byte_writer *writer);
 };
+
+/* Which version a record's payload is of. */
+enum wiring_version wiring_version_of(const struct wiring_input *input,
+                                      const struct sink_record *record);
 
 extern const struct wiring wiring_cloudtasks;
 extern const struct wiring wiring_generic;
@@ -82,7 +99,8 @@ const struct wiring *wiring_of(const struct port_service *service);
 /* The user's code and the recogniser, made for one scenario. */
 struct wiring_context {
     struct wiring_input input;
-    struct bytes *payloads; /* by record - 1 */
+    struct bytes *payloads;                        /* by record - 1 */
+    struct bytes descriptions[WIRING_VERSION_END]; /* of the service's that need one */
     struct record_index index;
     struct bytes destinations[WIRING_DESTINATION_MAX];
     uint32_t destination_count;

@@ -16,16 +16,6 @@ enum appender_state {
      PORT_CODE_BIT(PORT_CANCELLED) | PORT_CODE_BIT(PORT_INTERNAL) |                                \
      PORT_CODE_BIT(PORT_DEADLINE_EXCEEDED) | PORT_CODE_BIT(PORT_RESOURCE_EXHAUSTED))
 
-/* What rows are written as. A sink whose tables change would take it from its serializer. */
-static const struct bigquery_field_descriptor fields[] = {
-    {{(const uint8_t *)"id", 2}, 1, BIGQUERY_TYPE_STRING},
-    {{(const uint8_t *)"payload", 7}, 2, BIGQUERY_TYPE_BYTES},
-};
-static const void *const field_items[] = {&fields[0], &fields[1]};
-static const struct bigquery_descriptor descriptor = {
-    .name = {(const uint8_t *)"Row", 3}, .field = {field_items, ARRAY_COUNT(field_items)}};
-static const struct bigquery_proto_schema schema = {.proto_descriptor = &descriptor};
-
 void appender_init(struct appender *appender,
                    const struct allocator *allocator,
                    const struct bigquery_config *config,
@@ -208,8 +198,11 @@ static enum err send_append(struct appender *appender,
                             nanos now,
                             struct sink_effects *effects)
 {
-    const enum err err = append_fill(
-        appender->allocator, append, appender->stream, appender->has_schema ? NULL : &schema);
+    CHECK(appender->schema != NULL);
+    const enum err err = append_fill(appender->allocator,
+                                     append,
+                                     appender->stream,
+                                     appender->has_schema ? NULL : appender->schema);
     if (err != ERR_OK) {
         return err;
     }

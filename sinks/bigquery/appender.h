@@ -38,6 +38,8 @@ struct appender {
     struct parking *parking;
     bool is_default;     /* the stream has no offsets; set after init */
     struct bytes stream; /* name; borrowed */
+    const struct bigquery_proto_schema
+        *schema; /* of rows; borrowed; set before the first is sent */
     struct list
         appends; /* struct append: settled ones first, then those on their way, then others */
     uint64_t connection; /* stream id; 0 none */

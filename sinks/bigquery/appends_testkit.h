@@ -7,6 +7,13 @@
 
 #define NONE UINT32_MAX
 
+/* A user's describe: rows have one column. */
+enum sink_user_result one_column(void *context,
+                                 const struct sink_record *record,
+                                 struct bytes destination,
+                                 uint64_t *version,
+                                 struct bytes *description);
+
 /* The n-th latest send of a method that is no opening of a connection, from 0; NONE: there is none. */
 uint32_t latest(const struct host *host, const struct port_method *method, uint32_t n);
 uint32_t latest_append(const struct host *host, uint32_t n);

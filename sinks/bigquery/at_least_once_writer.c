@@ -172,6 +172,9 @@ static void take_row(const struct step *step,
 {
     struct writer *writer = step->writer;
     struct outlet *outlet = obtain(step, table);
+    if (outlet != NULL && !outlet_describe(&writer->host, outlet, writer->user, record)) {
+        return;
+    }
     struct append_row *row =
         outlet == NULL ? NULL : append_row_make(writer->allocator, serialized, record->token);
     if (row == NULL || outlet_add(&writer->host, outlet, row) != ERR_OK) {

@@ -62,6 +62,7 @@ void destination_release(struct destination_host *host, struct destination *dest
     }
     forget_piece(host, destination);
     forget_stream(host, destination);
+    bigquery_schema_release(&destination->schema, host->allocator);
     allocator_give(host->allocator, destination, destination->block_size);
 }
 
@@ -173,8 +174,8 @@ static void create_table(struct destination_host *host, struct destination *dest
     CHECK(bigquery_table_parse(destination->table, &name));
     destination->reference =
         (struct bigquery_table_reference){name.project, name.dataset, name.table};
-    destination->table_request =
-        (struct bigquery_table){.table_reference = &destination->reference};
+    destination->table_request = (struct bigquery_table){.table_reference = &destination->reference,
+                                                         .schema = destination->schema.table};
     destination->insert_request =
         (struct bigquery_insert_table_request){.project_id = name.project,
                                                .dataset_id = name.dataset,
@@ -247,6 +248,23 @@ void destination_send_all(struct destination *destination)
         list_push_back(&destination->batches, &destination->filling->link);
         destination->filling = NULL;
     }
+}
+
+bool destination_describe(struct destination_host *host,
+                          struct destination *destination,
+                          const struct sink_user *user,
+                          const struct sink_record *record)
+{
+    uint64_t version = destination->schema.version;
+    struct bytes description = {0};
+    if (!destination_host_describe(
+            host, user, record, destination->table, &version, &description)) {
+        return false;
+    }
+    destination->appender.schema = &destination->schema.proto;
+    return version == destination->schema.version ||
+           destination_host_read(
+               host, destination->table, &destination->schema, description, version);
 }
 
 enum err destination_add(struct destination_host *host,
@@ -614,6 +632,7 @@ uint64_t destination_digest(uint64_t digest, const struct destination *destinati
     digest = digest_fold(digest, destination->phase);
     digest = digest_fold(digest, digest_bytes(destination->stream));
     digest = digest_fold(digest, destination->next_offset);
+    digest = digest_fold(digest, destination->schema.version);
     digest = digest_fold(digest, destination->is_snapped ? destination->snap_offset + 1 : 0);
     digest = digest_fold(digest, destination->snapped_for);
     digest = digest_fold(digest, destination->failures);

@@ -40,15 +40,16 @@ struct destination {
     struct list_link link;
     struct bytes table; /* owned: behind the struct */
     size_t block_size;
-    uint8_t phase;          /* enum destination_phase */
-    struct bytes stream;    /* owned; empty: none */
-    uint64_t next_offset;   /* rows that were given offsets */
-    bool is_snapped;        /* the latest snapshot has this stream */
-    uint64_t snap_offset;   /* and this offset */
-    uint64_t snapped_for;   /* barrier for which it was handed over */
-    struct append *filling; /* or NULL */
-    struct list batches;    /* struct append, not yet submitted */
-    struct list repairs;    /* struct append, settled or renewed */
+    uint8_t phase;                 /* enum destination_phase */
+    struct bytes stream;           /* owned; empty: none */
+    uint64_t next_offset;          /* rows that were given offsets */
+    bool is_snapped;               /* the latest snapshot has this stream */
+    uint64_t snap_offset;          /* and this offset */
+    uint64_t snapped_for;          /* barrier for which it was handed over */
+    struct bigquery_schema schema; /* of all rows that are here */
+    struct append *filling;        /* or NULL */
+    struct list batches;           /* struct append, not yet submitted */
+    struct list repairs;           /* struct append, settled or renewed */
     struct appender appender;
     uint32_t failures;
     bool resent;        /* the appender has the first of repairs */
@@ -74,6 +75,12 @@ void destination_release(struct destination_host *host, struct destination *dest
 MUST_USE enum err destination_restore(struct destination_host *host,
                                       struct destination *destination,
                                       const struct bigquery_piece *piece);
+
+/* Have the user say what the next row is written as. False: a failure is left in host->reason. */
+MUST_USE bool destination_describe(struct destination_host *host,
+                                   struct destination *destination,
+                                   const struct sink_user *user,
+                                   const struct sink_record *record);
 
 /* Take a row, which moves in. ERR_OK, ERR_LIMIT. */
 MUST_USE enum err destination_add(struct destination_host *host,

@@ -44,6 +44,39 @@ void destination_host_fail(struct destination_host *host,
     byte_writer_bytes(&host->message, table);
 }
 
+bool destination_host_describe(struct destination_host *host,
+                               const struct sink_user *user,
+                               const struct sink_record *record,
+                               struct bytes table,
+                               uint64_t *version,
+                               struct bytes *description)
+{
+    if (user->describe != NULL &&
+        user->describe(user->context, record, table, version, description) == SINK_USER_OK &&
+        *version > 0) {
+        return true;
+    }
+    destination_host_fail(
+        host, table, SINK_REASON_CONFIG, NULL, "the serializer gives no schema of the table");
+    return false;
+}
+
+bool destination_host_read(struct destination_host *host,
+                           struct bytes table,
+                           struct bigquery_schema *schema,
+                           struct bytes description,
+                           uint64_t version)
+{
+    const enum err err = bigquery_schema_read(schema, host->allocator, description, version);
+    if (err == ERR_LIMIT) {
+        destination_host_fail(host, table, SINK_REASON_MEMORY, NULL, "no memory for a schema");
+    } else if (err != ERR_OK) {
+        destination_host_fail(
+            host, table, SINK_REASON_CONFIG, NULL, "the serializer's schema of the table is none");
+    }
+    return err == ERR_OK;
+}
+
 void destination_host_reject(struct destination_host *host,
                              uint64_t token,
                              struct bytes payload,

@@ -4,6 +4,7 @@
 #define SINKS_BIGQUERY_DESTINATION_HOST_H
 
 #include "sinks/bigquery/appender.h"
+#include "sinks/bigquery/schema.h"
 
 struct destination_host {
     const struct allocator *allocator;
@@ -35,6 +36,22 @@ void destination_host_fail(struct destination_host *host,
                            enum sink_reason reason,
                            const struct port_status *status_or_null,
                            const char *what);
+
+/* Have the user say what a record's row is written as, from the version that is known on. False: the user
+ * cannot, and the writer's life ends. */
+bool destination_host_describe(struct destination_host *host,
+                               const struct sink_user *user,
+                               const struct sink_record *record,
+                               struct bytes table,
+                               uint64_t *version,
+                               struct bytes *description);
+
+/* Take such a description in; false: it is none, and the writer's life ends. */
+bool destination_host_read(struct destination_host *host,
+                           struct bytes table,
+                           struct bigquery_schema *schema,
+                           struct bytes description,
+                           uint64_t version);
 
 /* Hand a record that is no row to the failure policy. */
 void destination_host_reject(struct destination_host *host,

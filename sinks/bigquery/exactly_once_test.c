@@ -2,7 +2,7 @@
  * repaired; what a restored stream is tried with; what fails, and what a close leaves.
  * link: sinks/bigquery/exactly_once sinks/bigquery/exactly_once_writer
  * link: sinks/bigquery/exactly_once_committer sinks/bigquery/destination sinks/bigquery/appender
- * link: sinks/bigquery/destination_host sinks/bigquery/appends_testkit
+ * link: sinks/bigquery/destination_host sinks/bigquery/schema sinks/bigquery/appends_testkit
  * link: sinks/bigquery/append sinks/bigquery/classify sinks/bigquery/frames sinks/bigquery/options
  * link: sinks/generic/user_testkit sinks/host_testkit sinks/parking sinks/retry
  * link: sinks/port/port sinks/port/decode sinks/port/status sinks/port/bigquery
@@ -34,6 +34,7 @@ static void option(enum bigquery_option which, uint64_t number)
 static void prepare(void)
 {
     generic_user_init(&user, &bigquery_exactly_once);
+    user.user.describe = one_column;
 }
 
 static void open_writer(struct host *host)

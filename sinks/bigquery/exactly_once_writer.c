@@ -182,6 +182,10 @@ static void take_row(const struct step *step,
 {
     struct writer *writer = step->writer;
     struct destination *destination = obtain(step, table);
+    if (destination != NULL &&
+        !destination_describe(&writer->host, destination, writer->user, record)) {
+        return;
+    }
     struct append_row *row =
         destination == NULL ? NULL : append_row_make(writer->allocator, serialized, record->token);
     if (row == NULL || destination_add(&writer->host, destination, row) != ERR_OK) {

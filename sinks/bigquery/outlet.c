@@ -49,6 +49,7 @@ void outlet_release(struct destination_host *host, struct outlet *outlet)
     if (outlet->filling != NULL) {
         append_release(host->allocator, outlet->filling);
     }
+    bigquery_schema_release(&outlet->schema, host->allocator);
     allocator_give(host->allocator, outlet, outlet->block_size);
 }
 
@@ -88,7 +89,8 @@ static void create_table(struct destination_host *host, struct outlet *outlet)
     struct bigquery_table_name name = {0};
     CHECK(bigquery_table_parse(outlet->table, &name));
     outlet->reference = (struct bigquery_table_reference){name.project, name.dataset, name.table};
-    outlet->table_request = (struct bigquery_table){.table_reference = &outlet->reference};
+    outlet->table_request = (struct bigquery_table){.table_reference = &outlet->reference,
+                                                    .schema = outlet->schema.table};
     outlet->insert_request = (struct bigquery_insert_table_request){
         .project_id = name.project, .dataset_id = name.dataset, .table = &outlet->table_request};
     host->numbers.request++;
@@ -132,6 +134,21 @@ void outlet_send_all(struct outlet *outlet)
         list_push_back(&outlet->batches, &outlet->filling->link);
         outlet->filling = NULL;
     }
+}
+
+bool outlet_describe(struct destination_host *host,
+                     struct outlet *outlet,
+                     const struct sink_user *user,
+                     const struct sink_record *record)
+{
+    uint64_t version = outlet->schema.version;
+    struct bytes description = {0};
+    if (!destination_host_describe(host, user, record, outlet->table, &version, &description)) {
+        return false;
+    }
+    outlet->appender.schema = &outlet->schema.proto;
+    return version == outlet->schema.version ||
+           destination_host_read(host, outlet->table, &outlet->schema, description, version);
 }
 
 enum err outlet_add(struct destination_host *host, struct outlet *outlet, struct append_row *row)
@@ -402,6 +419,7 @@ uint64_t outlet_digest(uint64_t digest, const struct outlet *outlet)
 {
     digest = digest_fold(digest, digest_bytes(outlet->table));
     digest = digest_fold(digest, outlet->phase);
+    digest = digest_fold(digest, outlet->schema.version);
     digest = digest_fold(digest, outlet->resent);
     digest = digest_fold(digest, outlet->stale);
     digest = digest_fold(digest, outlet->table_created);

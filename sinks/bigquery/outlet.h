@@ -36,11 +36,12 @@ struct outlet {
     struct bytes table;  /* owned: behind the struct, and behind it */
     struct bytes stream; /* the name of its default stream */
     size_t block_size;
-    uint8_t phase;          /* enum outlet_phase */
-    struct append *filling; /* or NULL */
-    struct list batches;    /* struct append, not yet submitted */
-    struct list repairs;    /* struct append that failed; the first may be renewed */
-    size_t bytes;           /* of all appends but the one that is filled */
+    uint8_t phase;                 /* enum outlet_phase */
+    struct bigquery_schema schema; /* of all rows that are here */
+    struct append *filling;        /* or NULL */
+    struct list batches;           /* struct append, not yet submitted */
+    struct list repairs;           /* struct append that failed; the first may be renewed */
+    size_t bytes;                  /* of all appends but the one that is filled */
     struct appender appender;
     bool resent;        /* the appender has the first of repairs */
     bool stale;         /* the next append needs another connection */
@@ -59,6 +60,12 @@ struct outlet {
 /* NULL without memory. */
 struct outlet *outlet_make(struct destination_host *host, struct bytes table);
 void outlet_release(struct destination_host *host, struct outlet *outlet);
+
+/* Have the user say what the next row is written as. False: a failure is left in host->reason. */
+MUST_USE bool outlet_describe(struct destination_host *host,
+                              struct outlet *outlet,
+                              const struct sink_user *user,
+                              const struct sink_record *record);
 
 /* Take a row, which moves in. ERR_OK, ERR_LIMIT. */
 MUST_USE enum err
