@@ -5,6 +5,7 @@
 #include "models/generic/generic.h"
 #include "models/generic/keyed.h"
 #include "models/generic/table.h"
+#include "models/storage/storage.h"
 #include "sim/engine/job.h"
 #include "sim/link.h"
 #include "sim/sched.h"
@@ -35,6 +36,7 @@ const struct model_type *const catalogue_models[] = {
     &generic_model,
     &table_model,
     &keyed_model,
+    &storage_model,
 };
 const size_t catalogue_model_count = ARRAY_COUNT(catalogue_models);
 
@@ -82,6 +84,7 @@ extern const struct choice_site generic_model_sites[];
 extern const struct choice_site table_model_sites[];
 extern const struct choice_site keyed_model_sites[];
 extern const struct choice_site bigquery_model_sites[];
+extern const struct choice_site storage_model_sites[];
 
 #define FATE_SITE SITE
 
@@ -126,6 +129,11 @@ enum {
 #include "models/bigquery/sites.def"
 };
 #undef SITE
+#define SITE(constant, ...) STORAGE_INDEX_##constant,
+enum {
+#include "models/storage/sites.def"
+};
+#undef SITE
 
 static const struct choice_site *const all_sites[] = {
 #define SITE(id, ...) &sched_sites[SCHED_INDEX_##id],
@@ -151,6 +159,9 @@ static const struct choice_site *const all_sites[] = {
 #undef SITE
 #define SITE(constant, ...) &bigquery_model_sites[BIGQUERY_INDEX_##constant],
 #include "models/bigquery/sites.def"
+#undef SITE
+#define SITE(constant, ...) &storage_model_sites[STORAGE_INDEX_##constant],
+#include "models/storage/sites.def"
 #undef SITE
 };
 /* clang-format on */
