@@ -393,14 +393,13 @@ static void envelope_arrives(struct link *link, struct link_stream *stream, stru
     link_call_release(link, call);
 }
 
-/* The oldest envelope in flight takes effect; the stream may be gone afterwards. */
+/* The oldest envelope in flight takes effect. It may take those behind it with it. */
 static void land_first(struct link *link, struct link_stream *stream)
 {
     CHECK(stream->effect_event == SCHED_NONE);
     envelope_arrives(
         link, stream, LIST_ITEM(list_pop_front(&stream->in_flight), struct link_call, of_stream));
     schedule_effect(link, stream);
-    stream_release(link, stream);
 }
 
 void link_stream_late(struct link *link, struct link_call *call)
@@ -424,20 +423,23 @@ static bool is_older_connection(const struct link_stream *old, const struct link
            old->channel == stream->channel && (old->is_cut || old->ended);
 }
 
+/* All that is in flight, and what it leaves to take effect later; the stream is gone afterwards if nobody
+ * waits for it. */
 static void land_all(struct link *link, struct link_stream *stream)
 {
-    if (stream->late_or_null != NULL) {
-        sched_cancel(link->world->sched, stream->late_or_null->effect_event);
-        COVER(link->world, LINK_LATE_BEFORE_SUCCESSOR);
-        link_stream_late(link, stream->late_or_null);
-        return;
-    }
-    for (size_t left = stream->in_flight.count; left > 0; left--) {
+    while (!list_is_empty(&stream->in_flight)) {
         if (stream->effect_event != SCHED_NONE) {
             sched_cancel(link->world->sched, stream->effect_event);
             stream->effect_event = SCHED_NONE;
         }
         land_first(link, stream);
+    }
+    if (stream->late_or_null != NULL) {
+        sched_cancel(link->world->sched, stream->late_or_null->effect_event);
+        COVER(link->world, LINK_LATE_BEFORE_SUCCESSOR);
+        link_stream_late(link, stream->late_or_null);
+    } else {
+        stream_release(link, stream);
     }
 }
 
@@ -466,6 +468,7 @@ void link_stream_event(struct link *link, enum link_what what, struct link_strea
         land_older(link, stream);
     }
     land_first(link, stream);
+    stream_release(link, stream);
 }
 
 void link_stream_heal(struct link *link)

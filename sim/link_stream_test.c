@@ -407,6 +407,35 @@ static void messages_of_a_dead_sender_land_in_order_before_its_successor(void **
     close_clean(&toy);
 }
 
+/* What dies with its connection is not waited for, and what would land later lands now. */
+static void a_fate_of_a_dead_senders_message_is_its_fate_before_a_successor(void **state)
+{
+    (void)state;
+    static const uint8_t fates[] = {TOY_CUT_NOT_APPLIED, TOY_APPLIED_LATER};
+    static const uint64_t totals[] = {1, 1 + 2};
+    for (uint32_t i = 0; i < ARRAY_COUNT(fates); i++) {
+        struct toy toy;
+        toy_open(&toy,
+                 &(struct link_options){.latency_least = LEG, .late_effect_max = HOURS(1)},
+                 NULL,
+                 NULL,
+                 0);
+        toy_pin(&toy, toy_link_site("link.latency"), 0, 2);
+        toy_pin(&toy, &toy_feed_site, 1, fates[i]);
+        feed_some(&toy, 1, STREAM, 3);
+        link_forget(toy.link, 1);
+        toy_open_stream(&toy, 3, OPENER, STREAM);
+        toy_half_close(&toy, 3, 2, STREAM);
+        toy_run(&toy);
+        assert_int_equal(toy.state->total, totals[i]);
+        assert_int_equal(toy.state->log[toy.state->count - 3].kind, PORT_CANCEL);
+        assert_int_equal(toy.state->log[toy.state->count - 2].kind, PORT_OPEN);
+        assert_int_equal(toy.heard_count, 1);
+        assert_int_equal(toy.heard[0].sender, 3);
+        close_clean(&toy);
+    }
+}
+
 static void a_living_stream_of_the_same_channel_is_not_hurried(void **state)
 {
     (void)state;
@@ -601,6 +630,7 @@ TEST_MAIN(link_stream,
           TEST(a_late_message_without_a_successor_lands_at_its_drawn_instant),
           TEST(heal_lands_late_and_delayed_messages_now),
           TEST(messages_of_a_dead_sender_land_in_order_before_its_successor),
+          TEST(a_fate_of_a_dead_senders_message_is_its_fate_before_a_successor),
           TEST(a_living_stream_of_the_same_channel_is_not_hurried),
           TEST(cancelling_a_stream_by_its_opening_drops_all_answers),
           TEST(cancelling_one_message_keeps_the_others),

@@ -227,8 +227,9 @@ static const struct sink_timing timings[] = {
     {.name = "stream_lifetime",
      .clause = "BQW-05",
      .left = {{.fact = SINK_TIMING_OPTION, .option = OPTION_BUFFERED_TTL}},
-     .right = {{.fact = SINK_TIMING_REPLAY_HORIZON}},
-     .sentence = "The last possible re-commit must still find the stream."},
+     .right = {{.fact = SINK_TIMING_FIRST_COMMIT}},
+     .sentence = "The last possible first flush must still find the stream; each flush is traffic "
+                 "that renews it."},
 };
 
 static const struct clause clauses[] = {

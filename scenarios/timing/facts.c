@@ -50,7 +50,10 @@ static nanos budget_of(const struct scenario *scenario)
 static nanos outage_of(const struct scenario *scenario)
 {
     const struct judge_retry *retry = &scenario->windows->retry[0];
-    const uint64_t lost = retry->attempts_max > 0 ? retry->attempts_max - 1 : 0;
+    if (retry->attempts_max == 0) {
+        return nanos_sub(scenario->windows->residence, scenario->windows->last_attempt);
+    }
+    const uint64_t lost = retry->attempts_max - 1;
     return nanos_add(nanos_mul(scenario->windows->request_timeout, lost), pauses_of(retry));
 }
 

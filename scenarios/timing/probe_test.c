@@ -135,6 +135,15 @@ static const struct boundary boundaries[] = {
      " \"engine\": {\"record_interval_ms\": 10000,"
      " \"checkpoint\": {\"interval_ms\": 1000, \"timeout_ns\": @}}}",
      MS(2250), 1},
+    /* A row that comes right behind a barrier waits in its stream, without traffic, for the flush that a
+     * restart makes: spacing 1 s, duration 0.2005 s, detection 0.1 s, restart 2 s. */
+    {"stream_lifetime",
+     "{\"schema\": 1, \"sink\": {\"type\": \"bigquery-exactly-once\", \"options\": {\"max_append_bytes\": 1}},"
+     " \"models\": [{\"type\": \"bigquery\", \"options\": {\"buffered_ttl_ns\": @}}],"
+     " \"workload\": {\"records\": 4, \"keys\": \"none\"},"
+     " \"engine\": {\"record_interval_ns\": 2000000001, \"downtimes\": [\"short\"], \"detection_ms\": 100,"
+     " \"restart\": {\"delay_ms\": 2000}, \"checkpoint\": {\"interval_ms\": 1000, \"duration_ns\": 200500000}}}",
+     3300500001, MS(1)},
     /* 6 records of 1 s each, one after another, and a checkpoint every 2 s. */
     {"commit_drain",
      "{\"schema\": 1, \"sink\": {\"type\": \"cloudtasks-exactly-once\", \"options\": {\"queue\": \"" QUEUE "\","

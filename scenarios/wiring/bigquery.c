@@ -76,17 +76,25 @@ static uint32_t destinations(const struct wiring_input *input,
     return wiring_words(rest, found);
 }
 
-/* Attempts of a repair, each with all attempts of its connection, each of which hears of a failure in time;
- * and the pauses between them at their longest. */
+/* How long an append may be on its way until its connection is final: it is heard of after the link's own
+ * deadline or not at all, sent again so often or for so long, with the longest pauses between (3.3). */
+static nanos connection_of(const struct sink_option_table *table)
+{
+    const nanos response = wiring_option(table, "response_timeout", 0);
+    const nanos once = nanos_add(
+        SILENCE, nanos_scale(wiring_option(table, "retry_max_backoff", 0), (struct ratio){5, 4}));
+    const nanos all = nanos_mul(once, wiring_option(table, "retry_max_attempts", 5));
+    const nanos longest = nanos_add(wiring_option(table, "max_retry_duration", 0), once);
+    return response <= SILENCE ? response : all < longest ? all : longest;
+}
+
+/* The attempts of a repair, each until its connection is final, and the pauses between them. */
 static nanos residence_of(const struct sink_option_table *table)
 {
-    const uint64_t repairs = wiring_option(table, "recovery_max_attempts", 10);
-    const uint64_t retries = wiring_option(table, "retry_max_attempts", 5);
-    const nanos pauses =
-        nanos_add(nanos_mul(wiring_option(table, "recovery_max_backoff", 0), repairs),
-                  nanos_mul(wiring_option(table, "retry_max_backoff", 0), retries));
-    return nanos_add(nanos_mul(SILENCE, repairs + retries),
-                     nanos_scale(pauses, (struct ratio){5, 4}));
+    const uint64_t attempts = wiring_option(table, "recovery_max_attempts", 10);
+    const nanos pause =
+        nanos_scale(wiring_option(table, "recovery_max_backoff", 0), (struct ratio){5, 4});
+    return nanos_add(nanos_mul(connection_of(table), attempts), nanos_mul(pause, attempts - 1));
 }
 
 static void windows_of(const struct wiring_input *input, struct wiring_windows *windows)
@@ -98,8 +106,10 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
     *windows = (struct wiring_windows){
         .request_timeout = wiring_option(&table, "request_timeout", SECONDS(20)),
         .residence = residence_of(&table),
+        .last_attempt = connection_of(&table),
         .recovery_window = wiring_option(&model, "buffered_ttl", 0),
         .release_max = wiring_option(&model, "buffered_ttl", 0),
+        .writer_waits = true,
         .concurrency_max = (uint32_t)(wiring_option(&table, "max_in_flight_appends", 100) *
                                       WIRING_DESTINATION_MAX),
     };

@@ -41,6 +41,7 @@ struct wiring_input {
 struct wiring_windows {
     nanos request_timeout;
     nanos residence;         /* worst case of one request with all its retries */
+    nanos last_attempt;      /* of that, where retry says nothing: from the last sending on */
     nanos protection_window; /* guaranteed by documents from removal on */
     nanos recovery_window;   /* from staging to the last send */
     nanos clock_allowance;
