@@ -228,6 +228,7 @@ void scenario_build_facts(const struct fields *fields,
     struct judge_facts *facts = &config->facts;
     facts->staged = config->job.sink->committer_or_null != NULL;
     facts->concurrency_max = windows->concurrency_max;
+    facts->resources_made_max = windows->resources_made_max;
     facts->request_timeout = windows->request_timeout;
     facts->protection_window = windows->protection_window;
     facts->recovery_window = windows->recovery_window;

@@ -208,6 +208,7 @@ static bool is_judged_by(const struct sink_type *sink, const char *oracle)
         {"end-to-end", SINK_GUARANTEE_NONE},
         {"one-cut", SINK_EXACTLY_ONCE},
         {"channel-state", SINK_GUARANTEE_NONE},
+        {"handle-safe", SINK_GUARANTEE_NONE},
         {"no-silent-loss", SINK_AT_LEAST_ONCE},
     };
     for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {

@@ -75,7 +75,10 @@ struct judge_facts {
     bool shares_thread;          /* processor time delays what a half does */
     bool fencing_token;          /* the sink declares one */
     uint32_t resources_live_max; /* that the sink may leave alive beside its data */
-    uint64_t control_methods;    /* bit per method of the target service that only reads what the
+    uint32_t
+        resources_made_max;   /* of a service that never removes any: that an attempt of a half may
+                                     make beside its data; 0: judged by what is alive */
+    uint64_t control_methods; /* bit per method of the target service that only reads what the
                                      configuration is about */
     struct judge_retry retry[2]; /* after a transient failure; after NOT_FOUND */
     uint32_t excuses; /* bits of enum excuse: what is out of the scenario's scope; 0 nothing */

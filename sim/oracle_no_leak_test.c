@@ -64,6 +64,31 @@ static void created_twice_is_a_violation(void **state)
     assert_int_equal(kit_finding(&kit)->subject, 1);
 }
 
+/* Goal: where nothing can be removed, each attempt of a half makes so many and no more. Method: one of
+ * whose making it never hears, one per attempt, and then a second one. */
+static void one_made_too_many_is_a_violation(void **state)
+{
+    (void)state;
+    struct kit kit;
+    kit_init(&kit, &oracle_no_leak);
+    kit.facts.resources_made_max = 1;
+    kit_start(&kit);
+    note(&kit, WORLD_CREATED, 1, true);
+    for (uint32_t attempt = 1; attempt <= 2; attempt++) {
+        note(&kit, WORLD_CREATED, 1 + attempt, true);
+        kit_answer(&kit, kit.requests);
+        kit_restart(&kit, 0);
+    }
+    note(&kit, WORLD_CREATED, 4, true);
+    kit_answer(&kit, kit.requests);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    note(&kit, WORLD_CREATED, 5, true);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    kit_answer(&kit, kit.requests);
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+    assert_int_equal(kit_finding(&kit)->subject, kit_writer);
+}
+
 static void data_and_what_others_make_are_not_counted(void **state)
 {
     (void)state;
@@ -102,6 +127,7 @@ TEST_MAIN(oracle_no_leak,
           TEST(created_is_live_and_removed),
           TEST(one_alive_too_many_is_a_violation),
           TEST(created_twice_is_a_violation),
+          TEST(one_made_too_many_is_a_violation),
           TEST(data_and_what_others_make_are_not_counted),
           TEST(a_failed_job_may_leave_some),
           TEST(memory_that_is_kept_is_a_violation))

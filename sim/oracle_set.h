@@ -35,5 +35,6 @@ extern const struct oracle_type oracle_order_per_key;
 extern const struct oracle_type oracle_end_to_end;
 extern const struct oracle_type oracle_one_cut;
 extern const struct oracle_type oracle_channel_state;
+extern const struct oracle_type oracle_handle_safe;
 
 #endif

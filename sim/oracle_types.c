@@ -30,6 +30,7 @@ const struct oracle_type *const oracle_types[] = {
     &oracle_end_to_end,
     &oracle_one_cut,
     &oracle_channel_state,
+    &oracle_handle_safe,
 };
 
 const size_t oracle_type_count = ARRAY_COUNT(oracle_types);

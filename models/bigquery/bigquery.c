@@ -249,7 +249,7 @@ static const struct mark marks[] = {
 _Static_assert(MARK_BIGQUERY_END <= MARK_BIGQUERY_FIRST + MARK_MODEL_ROOM, "marks have room");
 
 static const char *const reader_names[] = {"query", NULL};
-static const char *const cause_names[] = {"ended", NULL};
+static const char *const cause_names[] = {"ended", "finalized", NULL};
 
 const struct model_type bigquery_model = {
     .name = "bigquery",

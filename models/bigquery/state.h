@@ -39,12 +39,13 @@ enum bigquery_option {
     OPTION_COUNT,
 };
 
-#define BIGQUERY_TABLE_MAX   16u
-#define BIGQUERY_COLUMN_MAX  32u
-#define BIGQUERY_LABEL_MAX   8u
-#define BIGQUERY_UPDATE_MAX  16u /* changes of a table's metadata that are remembered */
-#define BIGQUERY_ROW_ERRORS  64u /* bad rows that one answer names at most */
-#define BIGQUERY_CAUSE_ENDED 0u  /* of WORLD_EXPIRED */
+#define BIGQUERY_TABLE_MAX       16u
+#define BIGQUERY_COLUMN_MAX      32u
+#define BIGQUERY_LABEL_MAX       8u
+#define BIGQUERY_UPDATE_MAX      16u /* changes of a table's metadata that are remembered */
+#define BIGQUERY_ROW_ERRORS      64u /* bad rows that one answer names at most */
+#define BIGQUERY_CAUSE_ENDED     0u  /* of WORLD_EXPIRED */
+#define BIGQUERY_CAUSE_FINALIZED 1u  /* of WORLD_REMOVED */
 
 /* A column stays where it is: its index is its name in rows that are kept. */
 struct column {

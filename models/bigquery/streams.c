@@ -138,6 +138,22 @@ void bigquery_touch(struct bigquery *state, struct stream *stream)
 
 /* --- making and looking ------------------------------------------------------------------------ */
 
+/* A stream is a thing beside the data: made by a call, and ended by another one, for nothing can be
+ * appended to it any more, or flushed (BQW-33, BQW-35). */
+static void note_life(const struct bigquery *state,
+                      enum journal_kind kind,
+                      const struct stream *stream,
+                      const struct model_request *request)
+{
+    const struct model_effect effect = {.kind = (uint8_t)kind,
+                                        .code =
+                                            kind == WORLD_REMOVED ? BIGQUERY_CAUSE_FINALIZED : 0,
+                                        .resource = stream->resource,
+                                        .generation = 1,
+                                        .request_or_null = request};
+    model_note(&state->env, &effect);
+}
+
 void bigquery_create_stream(struct bigquery *state,
                             const struct model_request *request,
                             struct model_replies *replies)
@@ -162,6 +178,7 @@ void bigquery_create_stream(struct bigquery *state,
     CHECK(!writer.overflowed);
     const struct stream *stream =
         make_stream(state, table, (enum bigquery_stream_type)type, byte_writer_view(&writer));
+    note_life(state, WORLD_CREATED, stream, request);
     state->stream_answer = (struct bigquery_write_stream){
         .name = world_resource_name(state->env.world, stream->resource), .type = type};
     model_reply(replies, PORT_OK, &state->stream_answer);
@@ -200,6 +217,9 @@ void bigquery_finalize(struct bigquery *state,
         return;
     }
     bigquery_touch(state, stream);
+    if (!stream->finalized) {
+        note_life(state, WORLD_REMOVED, stream, request);
+    }
     stream->finalized = true;
     state->digest = digest_fold(state->digest, (uint64_t)stream->resource << 1 | 1);
     state->finalized =

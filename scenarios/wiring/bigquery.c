@@ -103,6 +103,7 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         input->sink->options, input->sink->option_count, input->sink_options};
     const struct sink_option_table model = {
         input->model->options, input->model->option_count, input->model_options};
+    struct bytes found[WIRING_DESTINATION_MAX];
     *windows = (struct wiring_windows){
         .request_timeout = wiring_option(&table, "request_timeout", SECONDS(20)),
         .residence = residence_of(&table),
@@ -112,6 +113,7 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         .writer_waits = true,
         .concurrency_max = (uint32_t)(wiring_option(&table, "max_in_flight_appends", 100) *
                                       WIRING_DESTINATION_MAX),
+        .resources_made_max = input->by_split ? destinations(input, found) : 1,
     };
 }
 

@@ -45,9 +45,11 @@ struct wiring_windows {
     nanos protection_window; /* guaranteed by documents from removal on */
     nanos recovery_window;   /* from staging to the last send */
     nanos clock_allowance;
-    nanos release_max;           /* from removal to the latest release of a name or stream */
-    uint32_t concurrency_max;    /* unanswered requests of one half */
-    bool expiry_fails;           /* an envelope past its deadline stops the job */
+    nanos release_max;        /* from removal to the latest release of a name or stream */
+    uint32_t concurrency_max; /* unanswered requests of one half */
+    uint32_t
+        resources_made_max; /* that an attempt of a half makes beside its data; 0: not limited so */
+    bool expiry_fails;      /* an envelope past its deadline stops the job */
     struct judge_retry retry[2]; /* after a transient failure; after NOT_FOUND */
     uint64_t control_methods; /* bit per method that only reads what the configuration is about */
     /* for `timing` */
