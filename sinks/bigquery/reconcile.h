@@ -1,0 +1,105 @@
+/* A table that is made to have the columns which rows need: created, or changed on condition (section 3.4 of
+ * the sink's specification, "Storage-write reconcile").
+ *
+ *   State \ event   there, all columns   there, some lack    not there    answer lost, transient   refused
+ *   LOOKING         DONE                 CHANGING, FAILED    CREATING,    again                    FAILED
+ *                                                            FAILED
+ *   CREATING        -                    -                   -            again                    LOOKING, DONE,
+ *                                                                                                  again, FAILED
+ *   CHANGING        -                    -                   LOOKING      LOOKING                  LOOKING, FAILED
+ *
+ * CHANGING patches the columns on condition that the table's etag is still the one that was seen. Who loses
+ * such a race looks again and unites again, five times at most. Creations have a schedule of retries:
+ * besides what is transient, a rate limit says to try again, and that the table exists says that another was
+ * first. RECONCILE_CREATE only creates. */
+#ifndef SINKS_BIGQUERY_RECONCILE_H
+#define SINKS_BIGQUERY_RECONCILE_H
+
+#include "sinks/bigquery/appender.h"
+#include "sinks/bigquery/schema.h"
+#include "sinks/parking.h"
+#include "sinks/retry.h"
+#include "sinks/sink.h"
+
+enum reconcile_what {
+    RECONCILE_NONE = 0,
+    RECONCILE_CREATE,  /* a table that is known not to be there */
+    RECONCILE_COLUMNS, /* and the table, if it is not there */
+};
+
+enum reconcile_outcome {
+    RECONCILE_OPEN = 0,
+    RECONCILE_UNCHANGED,
+    RECONCILE_UPDATED,
+    RECONCILE_CREATED,
+    RECONCILE_FAILED, /* for good */
+};
+
+/* Borrowed for the machine's life. */
+struct reconcile_options {
+    const struct retry_schedule *schedule; /* of creations, and of what a client repeats by itself */
+    nanos request_timeout;
+    bool creates; /* a table that is not there */
+    struct bigquery_schema_rules rules;
+};
+
+struct reconcile {
+    const struct reconcile_options *options;
+    const struct allocator *allocator;
+    struct appender_numbers *numbers;
+    struct parking *parking;
+    struct bytes table;                         /* full name; borrowed until the end */
+    const struct bigquery_table_schema *wanted; /* borrowed until the end */
+    uint8_t what;                               /* enum reconcile_what; NONE: at rest */
+    uint8_t state;
+    uint8_t outcome; /* read: enum reconcile_outcome */
+    uint32_t rounds; /* looks that led to a change */
+    uint32_t failures;
+    bool waits;
+    struct parking_slot pause;
+    uint64_t call;                   /* number of the request that is open; 0 none */
+    const struct port_method *method; /* of it */
+    struct bigquery_table *seen;     /* the table as it was looked at; owned */
+    size_t seen_size;
+    enum sink_reason reason;   /* read, when it failed */
+    struct port_status status; /* read; of what failed */
+    bool has_status;
+    const char *message; /* read */
+    struct bytes column; /* read: that conflicts; empty none */
+    struct bigquery_table_name parts;
+    struct bigquery_table_reference reference;
+    struct bigquery_table body;
+    struct bigquery_get_table_request get;
+    struct bigquery_insert_table_request insert;
+    struct bigquery_patch_table_request patch;
+    struct bigquery_united united;
+};
+
+void reconcile_init(struct reconcile *reconcile,
+                    const struct allocator *allocator,
+                    const struct reconcile_options *options,
+                    struct appender_numbers *numbers,
+                    struct parking *parking);
+
+/* Begin; the machine must be at rest. */
+void reconcile_start(struct reconcile *reconcile,
+                     enum reconcile_what what,
+                     struct bytes table,
+                     const struct bigquery_table_schema *wanted);
+
+/* Send what may be sent. When the outcome is not open any more, the machine is at rest. */
+enum reconcile_outcome reconcile_advance(struct reconcile *reconcile, struct sink_effects *effects);
+
+/* An answer, or a slot that is due: false when it is another's. */
+bool reconcile_answer(struct reconcile *reconcile,
+                      const struct sink_now *now,
+                      const struct port_answer *answer);
+bool reconcile_due(struct reconcile *reconcile, const struct parking_slot *slot);
+
+/* Cancel what is on its way, and rest. */
+void reconcile_close(struct reconcile *reconcile, struct sink_effects *effects);
+void reconcile_fini(struct reconcile *reconcile);
+
+uint64_t reconcile_digest(uint64_t digest, const struct reconcile *reconcile);
+
+#endif
