@@ -23,6 +23,8 @@ struct destination *destination_make(struct destination_host *host, struct bytes
     list_init(&made->batches);
     list_init(&made->repairs);
     appender_init(&made->appender, host->allocator, host->config, &host->numbers, &host->parking);
+    reconcile_init(
+        &made->reconcile, host->allocator, &host->reconcile, &host->numbers, &host->parking);
     return made;
 }
 
@@ -62,7 +64,9 @@ void destination_release(struct destination_host *host, struct destination *dest
     }
     forget_piece(host, destination);
     forget_stream(host, destination);
+    reconcile_fini(&destination->reconcile);
     bigquery_schema_release(&destination->schema, host->allocator);
+    bigquery_schema_release(&destination->next, host->allocator);
     allocator_give(host->allocator, destination, destination->block_size);
 }
 
@@ -111,6 +115,10 @@ static void fail_memory(struct destination_host *host, const struct destination 
     fail(host, destination, SINK_REASON_MEMORY, NULL, "no memory for an append");
 }
 
+/* How long the write API may take to hear of a change of columns (section 2.1). */
+static const struct retry_schedule propagation = {
+    .initial = SECONDS(30), .max = SECONDS(30), .attempts_max = 30};
+
 /* Wait before another attempt of the same thing; the first repeat of an append goes at once. False when
  * the budget is spent: the writer fails. */
 static bool try_again(struct destination_host *host,
@@ -118,8 +126,10 @@ static bool try_again(struct destination_host *host,
                       bool at_once,
                       const struct port_status *status)
 {
+    const struct retry_schedule *schedule =
+        destination->reconciled ? &propagation : &host->config->recovery;
     destination->failures++;
-    if (!retry_is_allowed(&host->config->recovery, destination->failures)) {
+    if (!retry_is_allowed(schedule, destination->failures)) {
         fail(host,
              destination,
              SINK_REASON_EXHAUSTED,
@@ -130,7 +140,7 @@ static bool try_again(struct destination_host *host,
     if (at_once && destination->failures == 1) {
         return true;
     }
-    const struct retry_window pause = retry_backoff(&host->config->recovery, destination->failures);
+    const struct retry_window pause = retry_backoff(schedule, destination->failures);
     if (parking_add(
             &host->parking, &destination->pause, host->now->monotonic, pause.min, pause.max) !=
         ERR_OK) {
@@ -141,46 +151,119 @@ static bool try_again(struct destination_host *host,
     return true;
 }
 
-/* --- making streams and tables ----------------------------------------------------------------- */
+/* --- verdicts ---------------------------------------------------------------------------------- */
 
-static void call(struct destination_host *host,
-                 struct destination *destination,
-                 const struct port_method *method,
-                 const void *payload)
+static enum bigquery_verdict verdict_of(const struct append *append)
 {
-    host->numbers.request++;
-    destination->call = host->numbers.request;
-    const struct port_envelope envelope = {
-        .request = destination->call,
-        .kind = PORT_CALL,
-        .method = method,
-        .deadline = host->config->request_timeout,
-        .payload = payload,
-    };
-    effects_send(host->effects, &envelope);
+    return bigquery_classify(&append->status, append->has_row_errors);
 }
+
+/* Stored, by this attempt or by an earlier one whose answer was lost. */
+static bool is_stored(const struct append *append)
+{
+    return append->ok || verdict_of(append) == BIGQUERY_VERDICT_OFFSET_EXISTS;
+}
+
+/* --- tables and schemas ------------------------------------------------------------------------ */
+
+static void begin_reconcile(struct destination *destination,
+                            enum reconcile_what what,
+                            const struct bigquery_schema *schema)
+{
+    destination->resume = destination->phase;
+    destination->phase = DESTINATION_RECONCILING;
+    reconcile_start(&destination->reconcile, what, destination->table, schema->table);
+}
+
+/* A connection keeps the columns that were known when it was opened (BQW-25). */
+static void reopen(struct destination_host *host, struct destination *destination)
+{
+    appender_close(&destination->appender, host->effects);
+    appender_reset(&destination->appender, destination->stream);
+}
+
+static void swap_schema(struct destination_host *host, struct destination *destination)
+{
+    reopen(host, destination);
+    bigquery_schema_move(&destination->schema, host->allocator, &destination->next);
+    destination->refreshes = false;
+    destination->swaps = false;
+    effects_phase(host->effects, BIGQUERY_PHASE_SCHEMA_REFRESHED);
+}
+
+/* Section 4.2: all rows of the schema before are stored. */
+static bool may_refresh(const struct destination *destination)
+{
+    const bool rests = destination->phase == DESTINATION_NO_STREAM ||
+                       destination->phase == DESTINATION_STREAMING ||
+                       destination->phase == DESTINATION_PROBING;
+    return destination->refreshes && rests && list_is_empty(&destination->batches) &&
+           list_is_empty(&destination->repairs) && appender_count(&destination->appender) == 0;
+}
+
+static void refresh(struct destination_host *host, struct destination *destination)
+{
+    if (destination_host_updates(host)) {
+        destination->swaps = true;
+        begin_reconcile(destination, RECONCILE_COLUMNS, &destination->next);
+    } else {
+        swap_schema(host, destination);
+    }
+}
+
+/* What was refused before the table was changed says nothing any more. */
+static void renew_mismatches(struct destination *destination)
+{
+    for (struct list_link *link = list_first(&destination->repairs); link != NULL;
+         link = list_next(&destination->repairs, link)) {
+        struct append *append = append_of(link);
+        if (append->settled && verdict_of(append) == BIGQUERY_VERDICT_SCHEMA_MISMATCH) {
+            append_renew(append);
+        }
+    }
+}
+
+static void end_reconcile(struct destination_host *host, struct destination *destination)
+{
+    const enum reconcile_outcome outcome = (enum reconcile_outcome)destination->reconcile.outcome;
+    if (outcome == RECONCILE_FAILED) {
+        destination_host_fail_reconcile(host, &destination->reconcile);
+        return;
+    }
+    if (outcome == RECONCILE_CREATED) {
+        destination->table_created = true;
+        effects_phase(host->effects, BIGQUERY_PHASE_TABLE_CREATED);
+    } else if (outcome == RECONCILE_UPDATED) {
+        effects_phase(host->effects, BIGQUERY_PHASE_TABLE_UPDATED);
+    }
+    destination->phase = destination->resume;
+    destination->failures = 0;
+    if (destination->swaps) {
+        swap_schema(host, destination);
+    } else if (destination->phase != DESTINATION_CREATING) {
+        destination->reconciled = true;
+        renew_mismatches(destination);
+        reopen(host, destination);
+    }
+}
+
+/* --- making streams ---------------------------------------------------------------------------- */
 
 static void create_stream(struct destination_host *host, struct destination *destination)
 {
     destination->stream_request = (struct bigquery_write_stream){.type = BIGQUERY_BUFFERED};
     destination->create_request = (struct bigquery_create_write_stream_request){
         .parent = destination->table, .write_stream = &destination->stream_request};
-    call(host, destination, &bigquery_create_write_stream_method, &destination->create_request);
-}
-
-static void create_table(struct destination_host *host, struct destination *destination)
-{
-    struct bigquery_table_name name = {0};
-    CHECK(bigquery_table_parse(destination->table, &name));
-    destination->reference =
-        (struct bigquery_table_reference){name.project, name.dataset, name.table};
-    destination->table_request = (struct bigquery_table){.table_reference = &destination->reference,
-                                                         .schema = destination->schema.table};
-    destination->insert_request =
-        (struct bigquery_insert_table_request){.project_id = name.project,
-                                               .dataset_id = name.dataset,
-                                               .table = &destination->table_request};
-    call(host, destination, &bigquery_insert_table_method, &destination->insert_request);
+    host->numbers.request++;
+    destination->call = host->numbers.request;
+    const struct port_envelope envelope = {
+        .request = destination->call,
+        .kind = PORT_CALL,
+        .method = &bigquery_create_write_stream_method,
+        .deadline = host->config->request_timeout,
+        .payload = &destination->create_request,
+    };
+    effects_send(host->effects, &envelope);
 }
 
 static void stream_made(struct destination_host *host,
@@ -211,32 +294,12 @@ static void creating_failed(struct destination_host *host,
     const enum bigquery_verdict verdict = bigquery_classify(status, false);
     const bool is_missing = verdict == BIGQUERY_VERDICT_MISSING_TABLE;
     if (is_missing && !destination->table_created && host->config->creates) {
-        destination->phase = DESTINATION_CREATING_TABLE;
-        destination->failures = 0;
+        begin_reconcile(destination, RECONCILE_CREATE, &destination->schema);
     } else if (answer->outcome == PORT_OUTCOME_UNKNOWN || verdict == BIGQUERY_VERDICT_TRANSIENT ||
                (is_missing && destination->table_created)) {
         (void)try_again(host, destination, false, status);
     } else {
         fail(host, destination, SINK_REASON_SERVICE, status, "CreateWriteStream failed");
-    }
-}
-
-/* Somebody else may have been first. */
-static void table_answered(struct destination_host *host,
-                           struct destination *destination,
-                           const struct port_answer *answer)
-{
-    const struct port_status *status = &answer->status;
-    const enum bigquery_verdict verdict = bigquery_classify(status, false);
-    if (answer->outcome == PORT_OUTCOME_OK || verdict == BIGQUERY_VERDICT_OFFSET_EXISTS) {
-        effects_phase(host->effects, BIGQUERY_PHASE_TABLE_CREATED);
-        destination->table_created = true;
-        destination->phase = DESTINATION_CREATING;
-        destination->failures = 0;
-    } else if (answer->outcome == PORT_OUTCOME_UNKNOWN || verdict == BIGQUERY_VERDICT_TRANSIENT) {
-        (void)try_again(host, destination, false, status);
-    } else {
-        fail(host, destination, SINK_REASON_SERVICE, status, "the table could not be created");
     }
 }
 
@@ -262,9 +325,17 @@ bool destination_describe(struct destination_host *host,
         return false;
     }
     destination->appender.schema = &destination->schema.proto;
-    return version == destination->schema.version ||
-           destination_host_read(
-               host, destination->table, &destination->schema, description, version);
+    if (version == destination->schema.version) {
+        return true;
+    }
+    CHECK(!destination->refreshes);
+    destination->refreshes = destination->schema.version > 0;
+    destination_send_all(destination);
+    return destination_host_read(host,
+                                 destination->table,
+                                 destination->refreshes ? &destination->next : &destination->schema,
+                                 description,
+                                 version);
 }
 
 enum err destination_add(struct destination_host *host,
@@ -287,17 +358,6 @@ enum err destination_add(struct destination_host *host,
 }
 
 /* --- repairs ----------------------------------------------------------------------------------- */
-
-static enum bigquery_verdict verdict_of(const struct append *append)
-{
-    return bigquery_classify(&append->status, append->has_row_errors);
-}
-
-/* Stored, by this attempt or by an earlier one whose answer was lost. */
-static bool is_stored(const struct append *append)
-{
-    return append->ok || verdict_of(append) == BIGQUERY_VERDICT_OFFSET_EXISTS;
-}
 
 static struct append *first_repair(const struct destination *destination)
 {
@@ -358,31 +418,61 @@ static void resend(struct destination *destination)
     appender_submit(&destination->appender, append);
 }
 
+/* The table lacks fields of the rows, or the write API has not heard of them yet. */
+static void repair_mismatch(struct destination_host *host,
+                            struct destination *destination,
+                            const struct port_status *status)
+{
+    if (!destination_host_updates(host)) {
+        fail(host,
+             destination,
+             SINK_REASON_SERVICE,
+             status,
+             "the table lacks fields of the rows; allow_new_fields would have them added");
+    } else if (!destination->reconciled) {
+        begin_reconcile(destination, RECONCILE_COLUMNS, &destination->schema);
+    } else if (try_again(host, destination, false, status)) {
+        effects_phase(host->effects, BIGQUERY_PHASE_SCHEMA_AWAITED);
+        reopen(host, destination);
+    }
+}
+
+/* Section 4.6: the first of the repairs holds rows that are none. */
+static void repair_rows(struct destination_host *host, struct destination *destination)
+{
+    struct append *first = first_repair(destination);
+    if (destination->phase == DESTINATION_REPAIRING) {
+        begin_replay(host, destination);
+    } else if (!append_has_bad_rows(first)) {
+        fail(host,
+             destination,
+             SINK_REASON_SERVICE,
+             &first->status,
+             "row errors name no row of their append");
+    } else {
+        append_renew(first);
+        destination->failures = 0;
+    }
+}
+
 /* Section 4.5: an append that is neither stored nor refused for its rows. */
 static void repair_first(struct destination_host *host, struct destination *destination)
 {
-    const struct append *first = first_repair(destination);
+    struct append *first = first_repair(destination);
+    const struct port_status status = first->status;
     const enum bigquery_verdict verdict = verdict_of(first);
     const bool is_repeated =
         verdict == BIGQUERY_VERDICT_TRANSIENT || verdict == BIGQUERY_VERDICT_WRITER_CLOSED ||
         (verdict == BIGQUERY_VERDICT_OFFSET_AHEAD && destination->phase == DESTINATION_REPAIRING);
     effects_metric(host->effects, BIGQUERY_METRIC_APPEND_ERRORS, 1);
     if (verdict == BIGQUERY_VERDICT_ROWS) {
-        if (destination->phase == DESTINATION_REPAIRING) {
-            begin_replay(host, destination);
-        } else if (!append_has_bad_rows(first)) {
-            fail(host,
-                 destination,
-                 SINK_REASON_SERVICE,
-                 &first->status,
-                 "row errors name no row of their append");
-        } else {
-            append_renew(first_repair(destination));
-            destination->failures = 0;
-        }
+        repair_rows(host, destination);
+    } else if (verdict == BIGQUERY_VERDICT_SCHEMA_MISMATCH) {
+        append_renew(first);
+        repair_mismatch(host, destination, &status);
     } else if (!is_repeated) {
-        fail(host, destination, SINK_REASON_SERVICE, &first->status, "an append failed");
-    } else if (try_again(host, destination, true, &first->status)) {
+        fail(host, destination, SINK_REASON_SERVICE, &status, "an append failed");
+    } else if (try_again(host, destination, true, &status)) {
         append_renew(first_repair(destination));
     }
 }
@@ -396,6 +486,7 @@ static bool advance_repair(struct destination_host *host, struct destination *de
     }
     if (first == NULL) {
         destination->phase = DESTINATION_STREAMING;
+        destination->reconciled = false;
         effects_phase(host->effects, BIGQUERY_PHASE_REPAIRED);
     } else if (destination->phase == DESTINATION_REPAIRING && first->settled && is_stored(first)) {
         drop_first_repair(host, destination);
@@ -425,6 +516,7 @@ abandon(struct destination_host *host, struct destination *destination, struct a
     destination->phase = DESTINATION_NO_STREAM;
     destination->next_offset = 0;
     destination->is_snapped = false;
+    destination->reconciled = false;
     destination->failures = 0;
     append_renew(append);
     list_push_front(&destination->batches, &append->link);
@@ -438,6 +530,7 @@ probe_settled(struct destination_host *host, struct destination *destination, st
     if (append->ok) {
         destination->next_offset += append->rows.count;
         destination->phase = DESTINATION_STREAMING;
+        destination->reconciled = false;
         destination->failures = 0;
         append_release(host->allocator, append);
         effects_phase(host->effects, BIGQUERY_PHASE_PROBED);
@@ -465,8 +558,14 @@ probe_settled(struct destination_host *host, struct destination *destination, st
         (void)try_again(host, destination, true, &status);
         return;
     }
+    case BIGQUERY_VERDICT_SCHEMA_MISMATCH: {
+        const struct port_status status = append->status;
+        append_renew(append);
+        list_push_front(&destination->batches, &append->link);
+        repair_mismatch(host, destination, &status);
+        return;
+    }
     case BIGQUERY_VERDICT_TERMINAL:
-    case BIGQUERY_VERDICT_SCHEMA_MISMATCH:
         break;
     }
     list_push_front(&destination->repairs, &append->link);
@@ -531,25 +630,37 @@ static void advance_phase(struct destination_host *host, struct destination *des
             submit_batches(host, destination);
         }
         return;
+    case DESTINATION_RECONCILING:
+        return;
     case DESTINATION_CREATING:
-    case DESTINATION_CREATING_TABLE:
         break;
     }
-    if (destination->call != 0 || destination->waits || !effects_has_room(host->effects)) {
-        return;
-    }
-    if (destination->phase == DESTINATION_CREATING) {
+    if (destination->call == 0 && !destination->waits && effects_has_room(host->effects)) {
         create_stream(host, destination);
-    } else {
-        create_table(host, destination);
+    }
+}
+
+/* A reconciliation goes on, or ends. */
+static void advance_reconcile(struct destination_host *host, struct destination *destination)
+{
+    if (destination->phase == DESTINATION_RECONCILING &&
+        reconcile_advance(&destination->reconcile, host->effects) != RECONCILE_OPEN) {
+        end_reconcile(host, destination);
     }
 }
 
 void destination_advance(struct destination_host *host, struct destination *destination)
 {
     take_settled(host, destination);
+    if (host->reason == SINK_REASON_NONE && may_refresh(destination)) {
+        refresh(host, destination);
+    }
+    if (host->reason == SINK_REASON_NONE) {
+        advance_reconcile(host, destination);
+    }
     if (host->reason == SINK_REASON_NONE) {
         advance_phase(host, destination);
+        advance_reconcile(host, destination); /* that it began */
     }
     if (host->reason == SINK_REASON_NONE && destination->stream.size > 0 &&
         appender_advance(&destination->appender, host->now, host->effects) != ERR_OK) {
@@ -565,13 +676,14 @@ bool destination_answer(struct destination_host *host,
         appender_answer(&destination->appender, host->now, answer);
         return true;
     }
+    if (reconcile_answer(&destination->reconcile, host->now, answer)) {
+        return true;
+    }
     if (destination->call == 0 || answer->request != destination->call) {
         return false;
     }
     destination->call = 0;
-    if (destination->phase == DESTINATION_CREATING_TABLE) {
-        table_answered(host, destination, answer);
-    } else if (answer->outcome == PORT_OUTCOME_OK) {
+    if (answer->outcome == PORT_OUTCOME_OK) {
         stream_made(host, destination, answer->payload);
     } else {
         creating_failed(host, destination, answer);
@@ -587,7 +699,8 @@ bool destination_due(struct destination_host *host,
         destination->waits = false;
         return true;
     }
-    return appender_due(&destination->appender, slot, host->now, host->effects);
+    return reconcile_due(&destination->reconcile, slot) ||
+           appender_due(&destination->appender, slot, host->now, host->effects);
 }
 
 bool destination_is_drained(const struct destination *destination)
@@ -599,21 +712,18 @@ bool destination_is_drained(const struct destination *destination)
 
 bool destination_is_full(const struct destination_host *host, const struct destination *destination)
 {
-    return destination->batches.count + destination->repairs.count +
-               appender_count(&destination->appender) >=
-           host->config->in_flight_max;
+    return destination->refreshes || destination->batches.count + destination->repairs.count +
+                                             appender_count(&destination->appender) >=
+                                         host->config->in_flight_max;
 }
 
 void destination_close(struct destination_host *host, struct destination *destination)
 {
     if (destination->call != 0) {
-        effects_cancel(host->effects,
-                       destination->call,
-                       destination->phase == DESTINATION_CREATING_TABLE
-                           ? &bigquery_insert_table_method
-                           : &bigquery_create_write_stream_method);
+        effects_cancel(host->effects, destination->call, &bigquery_create_write_stream_method);
         destination->call = 0;
     }
+    reconcile_close(&destination->reconcile, host->effects);
     appender_close(&destination->appender, host->effects);
 }
 
@@ -633,6 +743,11 @@ uint64_t destination_digest(uint64_t digest, const struct destination *destinati
     digest = digest_fold(digest, digest_bytes(destination->stream));
     digest = digest_fold(digest, destination->next_offset);
     digest = digest_fold(digest, destination->schema.version);
+    digest = digest_fold(digest, destination->refreshes ? destination->next.version : 0);
+    digest = digest_fold(digest, destination->resume);
+    digest = digest_fold(digest, destination->swaps);
+    digest = digest_fold(digest, destination->reconciled);
+    digest = reconcile_digest(digest, &destination->reconcile);
     digest = digest_fold(digest, destination->is_snapped ? destination->snap_offset + 1 : 0);
     digest = digest_fold(digest, destination->snapped_for);
     digest = digest_fold(digest, destination->failures);

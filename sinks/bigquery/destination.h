@@ -4,7 +4,7 @@
  *   Phase \ event   rows to send        stream made   append settled: stored   its failure          pause over
  *   NO_STREAM       CREATING            -             -                        -                    -
  *   CREATING        -                   STREAMING     -                        again, table, fails  create
- *   CREATING_TABLE  -                   -             -                        again, fails         insert
+ *   RECONCILING     -                   -             -                        -                    its own
  *   PROBING         one append          -             STREAMING                NO_STREAM, again,    append
  *                                                                              REPLAYING, fails
  *   STREAMING       appends             -             next                     REPAIRING            -
@@ -18,7 +18,14 @@
  * failure policy and sends the rest one by one at new offsets, where "already exists" means that something
  * else lies there, which is fatal. PROBING tries a restored stream with the first batch: what was appended
  * behind the restored offset belongs to rows that will come again, so a stream whose end is not there any
- * more is abandoned for a fresh one, never finalized, since a committable may still name its rows. */
+ * more is abandoned for a fresh one, never finalized, since a committable may still name its rows.
+ *
+ * RECONCILING makes or changes the table (reconcile.h) and goes back to where it came from. It creates a table
+ * that is missing; it adds what the table lacks when an append is refused for that, once in a repair or a
+ * probe, after which the same refusal means that the write API has not heard of it yet: the append goes on a
+ * new connection, every half a minute; and it does so before a refresh. When the user's schema changes, the
+ * row that brought the change waits until all before it are stored, the table is changed if that is allowed,
+ * and the connection is opened anew with the new schema: the stream and its offsets stay what they are. */
 #ifndef SINKS_BIGQUERY_DESTINATION_H
 #define SINKS_BIGQUERY_DESTINATION_H
 
@@ -29,7 +36,7 @@
 enum destination_phase {
     DESTINATION_NO_STREAM = 0,
     DESTINATION_CREATING,
-    DESTINATION_CREATING_TABLE,
+    DESTINATION_RECONCILING,
     DESTINATION_PROBING,
     DESTINATION_STREAMING,
     DESTINATION_REPAIRING,
@@ -46,10 +53,16 @@ struct destination {
     bool is_snapped;               /* the latest snapshot has this stream */
     uint64_t snap_offset;          /* and this offset */
     uint64_t snapped_for;          /* barrier for which it was handed over */
-    struct bigquery_schema schema; /* of all rows that are here */
-    struct append *filling;        /* or NULL */
-    struct list batches;           /* struct append, not yet submitted */
-    struct list repairs;           /* struct append, settled or renewed */
+    struct bigquery_schema schema; /* of all rows that were submitted or are to be */
+    struct bigquery_schema next;   /* of the one that waits for a refresh */
+    bool refreshes; /* all before must be stored; then the next schema is the schema */
+    struct reconcile reconcile;
+    uint8_t resume;         /* enum destination_phase, behind RECONCILING */
+    bool swaps;             /* and a refresh ends with it */
+    bool reconciled;        /* in the course of the repair or probe that is made */
+    struct append *filling; /* or NULL */
+    struct list batches;    /* struct append, not yet submitted */
+    struct list repairs;    /* struct append, settled or renewed */
     struct appender appender;
     uint32_t failures;
     bool resent;        /* the appender has the first of repairs */
@@ -62,9 +75,6 @@ struct destination {
     size_t piece_size;
     struct bigquery_write_stream stream_request;
     struct bigquery_create_write_stream_request create_request;
-    struct bigquery_table_reference reference;
-    struct bigquery_table table_request;
-    struct bigquery_insert_table_request insert_request;
 };
 
 /* NULL without memory. */

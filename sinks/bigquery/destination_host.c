@@ -10,6 +10,12 @@ void destination_host_init(struct destination_host *host,
 {
     *host = (struct destination_host){
         .allocator = allocator, .config = config, .row_routed = row_routed};
+    host->reconcile = (struct reconcile_options){
+        .schedule = &config->recovery,
+        .request_timeout = config->request_timeout,
+        .creates = config->creates,
+        .rules = {.allow_new = config->adds_columns, .allow_relaxation = config->relaxes_columns},
+    };
     parking_init(&host->parking, allocator);
     list_init(&host->handed);
 }
@@ -42,6 +48,25 @@ void destination_host_fail(struct destination_host *host,
     }
     byte_writer_text(&host->message, "; table ");
     byte_writer_bytes(&host->message, table);
+}
+
+bool destination_host_updates(const struct destination_host *host)
+{
+    return host->config->adds_columns || host->config->relaxes_columns;
+}
+
+void destination_host_fail_reconcile(struct destination_host *host,
+                                     const struct reconcile *reconcile)
+{
+    destination_host_fail(host,
+                          reconcile->table,
+                          reconcile->reason,
+                          reconcile->has_status ? &reconcile->status : NULL,
+                          reconcile->message);
+    if (reconcile->column.size > 0) {
+        byte_writer_text(&host->message, ", column ");
+        byte_writer_bytes(&host->message, reconcile->column);
+    }
 }
 
 bool destination_host_describe(struct destination_host *host,

@@ -4,18 +4,19 @@
 #define SINKS_BIGQUERY_DESTINATION_HOST_H
 
 #include "sinks/bigquery/appender.h"
-#include "sinks/bigquery/schema.h"
+#include "sinks/bigquery/reconcile.h"
 
 struct destination_host {
     const struct allocator *allocator;
     const struct bigquery_config *config;
     struct appender_numbers numbers;
     struct parking parking;
-    struct list handed;           /* struct append_row with the failure policy */
-    uint32_t verdicts;            /* records with the failure policy */
-    uint16_t row_routed;          /* phase of a record that goes there */
-    const struct sink_now *now;   /* of the step */
-    struct sink_effects *effects; /* of the step */
+    struct reconcile_options reconcile; /* how tables are made fit for rows */
+    struct list handed;                 /* struct append_row with the failure policy */
+    uint32_t verdicts;                  /* records with the failure policy */
+    uint16_t row_routed;                /* phase of a record that goes there */
+    const struct sink_now *now;         /* of the step */
+    struct sink_effects *effects;       /* of the step */
     /* A failure that ends the writer's life; SINK_REASON_NONE: none. */
     enum sink_reason reason;
     struct port_status status;
@@ -36,6 +37,13 @@ void destination_host_fail(struct destination_host *host,
                            enum sink_reason reason,
                            const struct port_status *status_or_null,
                            const char *what);
+
+/* Whether tables are changed when rows do not fit. */
+bool destination_host_updates(const struct destination_host *host);
+
+/* What a reconciliation failed of ends the writer's life. */
+void destination_host_fail_reconcile(struct destination_host *host,
+                                     const struct reconcile *reconcile);
 
 /* Have the user say what a record's row is written as, from the version that is known on. False: the user
  * cannot, and the writer's life ends. */

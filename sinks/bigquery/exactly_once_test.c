@@ -2,7 +2,7 @@
  * repaired; what a restored stream is tried with; what fails, and what a close leaves.
  * link: sinks/bigquery/exactly_once sinks/bigquery/exactly_once_writer
  * link: sinks/bigquery/exactly_once_committer sinks/bigquery/destination sinks/bigquery/appender
- * link: sinks/bigquery/destination_host sinks/bigquery/schema sinks/bigquery/appends_testkit
+ * link: sinks/bigquery/destination_host sinks/bigquery/schema sinks/bigquery/reconcile sinks/bigquery/appends_testkit
  * link: sinks/bigquery/append sinks/bigquery/classify sinks/bigquery/frames sinks/bigquery/options
  * link: sinks/generic/user_testkit sinks/host_testkit sinks/parking sinks/retry
  * link: sinks/port/port sinks/port/decode sinks/port/status sinks/port/bigquery
@@ -538,7 +538,6 @@ static void a_stream_that_is_gone_in_mid_run_fails(void **state)
         BIGQUERY_STREAM_FINALIZED,
         BIGQUERY_STREAM_NOT_FOUND,
         BIGQUERY_INVALID_STREAM_STATE,
-        BIGQUERY_SCHEMA_MISMATCH_EXTRA_FIELDS,
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(reasons); i++) {
@@ -788,10 +787,7 @@ static void a_probe_that_fails_for_good_fails_the_job(void **state)
     (void)state;
     struct host host;
     restore_one(&host);
-    refused(&host,
-            latest_append(&host, 0),
-            PORT_INVALID_ARGUMENT,
-            BIGQUERY_SCHEMA_MISMATCH_EXTRA_FIELDS);
+    refused(&host, latest_append(&host, 0), PORT_INVALID_ARGUMENT, BIGQUERY_STORAGE_ERROR_NONE);
     host_assert_failed(&host, SINK_REASON_SERVICE, "probe");
     host_fini(&host);
 }

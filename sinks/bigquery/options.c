@@ -132,6 +132,8 @@ enum err bigquery_configure(const struct sink_option_value *options,
     *config = (struct bigquery_config){
         .table = options[BIGQUERY_OPTION_TABLE].text,
         .creates = options[BIGQUERY_OPTION_CREATE_DISPOSITION].number == BIGQUERY_CREATE_IF_NEEDED,
+        .adds_columns = options[BIGQUERY_OPTION_ALLOW_NEW_FIELDS].number != 0,
+        .relaxes_columns = options[BIGQUERY_OPTION_ALLOW_FIELD_RELAXATION].number != 0,
         .append_bytes_max = (size_t)options[BIGQUERY_OPTION_MAX_APPEND_BYTES].number,
         .row_bytes_max = (size_t)options[BIGQUERY_OPTION_MAX_ROW_BYTES].number,
         .in_flight_max = narrow_u32(options[BIGQUERY_OPTION_MAX_IN_FLIGHT_APPENDS].number),

@@ -57,7 +57,9 @@ extern const struct sink_option bigquery_eager_options[BIGQUERY_EAGER_OPTION_COU
 /* Option values by their meaning; the text is borrowed. */
 struct bigquery_config {
     struct bytes table;
-    bool creates; /* a table that is not there */
+    bool creates;         /* a table that is not there */
+    bool adds_columns;    /* to a table that lacks them */
+    bool relaxes_columns; /* of a table, that are REQUIRED */
     size_t append_bytes_max;
     size_t row_bytes_max;
     uint32_t in_flight_max;

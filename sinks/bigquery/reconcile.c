@@ -12,8 +12,8 @@ enum reconcile_state {
 };
 
 /* A race for the table's etag is run so often, with a pause between. */
-#define ROUNDS_MAX    5u
-#define RACE_PAUSE    MS(500)
+#define ROUNDS_MAX     5u
+#define RACE_PAUSE     MS(500)
 #define PAUSE_SHORTEST MS(1)
 
 void reconcile_init(struct reconcile *reconcile,
@@ -173,6 +173,7 @@ static bool keep_seen(struct reconcile *reconcile, const struct bigquery_table *
     }
     reconcile->seen = port_clone_into(&bigquery_table_message, table, block, size, NULL);
     reconcile->seen_size = size;
+    reconcile->failures = 0;
     return true;
 }
 
@@ -181,8 +182,8 @@ static void unite(struct reconcile *reconcile)
     static const struct bigquery_table_schema none = {0};
     const struct bigquery_table_schema *there =
         reconcile->seen->schema == NULL ? &none : reconcile->seen->schema;
-    switch (bigquery_unite(
-        there, reconcile->wanted, reconcile->options->rules, &reconcile->united)) {
+    switch (
+        bigquery_unite(there, reconcile->wanted, reconcile->options->rules, &reconcile->united)) {
     case BIGQUERY_UNION_UNCHANGED:
         end(reconcile, RECONCILE_UNCHANGED);
         return;
@@ -190,6 +191,7 @@ static void unite(struct reconcile *reconcile)
         reconcile->state = STATE_CHANGING;
         return;
     case BIGQUERY_UNION_CONFLICT:
+        reconcile->column = reconcile->united.column;
         fail(reconcile, SINK_REASON_CONFIG, NULL, reconcile->united.conflict);
         return;
     }

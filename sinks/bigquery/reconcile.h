@@ -37,7 +37,8 @@ enum reconcile_outcome {
 
 /* Borrowed for the machine's life. */
 struct reconcile_options {
-    const struct retry_schedule *schedule; /* of creations, and of what a client repeats by itself */
+    const struct retry_schedule
+        *schedule; /* of creations, and of what a client repeats by itself */
     nanos request_timeout;
     bool creates; /* a table that is not there */
     struct bigquery_schema_rules rules;
@@ -57,9 +58,9 @@ struct reconcile {
     uint32_t failures;
     bool waits;
     struct parking_slot pause;
-    uint64_t call;                   /* number of the request that is open; 0 none */
+    uint64_t call;                    /* number of the request that is open; 0 none */
     const struct port_method *method; /* of it */
-    struct bigquery_table *seen;     /* the table as it was looked at; owned */
+    struct bigquery_table *seen;      /* the table as it was looked at; owned */
     size_t seen_size;
     enum sink_reason reason;   /* read, when it failed */
     struct port_status status; /* read; of what failed */

@@ -67,6 +67,22 @@ void bigquery_schema_release(struct bigquery_schema *schema, const struct alloca
     *schema = (struct bigquery_schema){0};
 }
 
+/* A schema points into itself. */
+static void link_parts(struct bigquery_schema *schema)
+{
+    schema->proto = (struct bigquery_proto_schema){.proto_descriptor = &schema->descriptor};
+}
+
+void bigquery_schema_move(struct bigquery_schema *to,
+                          const struct allocator *allocator,
+                          struct bigquery_schema *from)
+{
+    bigquery_schema_release(to, allocator);
+    *to = *from;
+    link_parts(to);
+    *from = (struct bigquery_schema){0};
+}
+
 /* The fields of a descriptor and the list of them, in one block. */
 static void describe(struct bigquery_schema *schema)
 {
@@ -85,7 +101,7 @@ static void describe(struct bigquery_schema *schema)
     }
     schema->descriptor =
         (struct bigquery_descriptor){.name = {(const uint8_t *)"Row", 3}, .field = {items, count}};
-    schema->proto = (struct bigquery_proto_schema){.proto_descriptor = &schema->descriptor};
+    link_parts(schema);
 }
 
 enum err bigquery_schema_read(struct bigquery_schema *schema,
@@ -143,16 +159,16 @@ static enum bigquery_union unite_column(const struct bigquery_table_field_schema
 {
     const bool is_repeated = wanted->mode == BIGQUERY_FIELD_REPEATED;
     if (wanted->type != there->type) {
-        return conflict(united, there->name, "has another type in the table");
+        return conflict(united, wanted->name, "a column has another type in the table");
     }
     if (is_repeated != (there->mode == BIGQUERY_FIELD_REPEATED)) {
-        return conflict(united, there->name, "is REPEATED on one side only");
+        return conflict(united, wanted->name, "a column is REPEATED on one side only");
     }
     if (there->mode != BIGQUERY_FIELD_REQUIRED || wanted->mode == BIGQUERY_FIELD_REQUIRED) {
         return BIGQUERY_UNION_UNCHANGED;
     }
     if (!rules.allow_relaxation) {
-        return conflict(united, there->name, "is REQUIRED in the table, and may not be relaxed");
+        return conflict(united, wanted->name, "a column is REQUIRED and may not be relaxed");
     }
     there->mode = BIGQUERY_FIELD_NULLABLE;
     return BIGQUERY_UNION_CHANGED;
@@ -176,10 +192,10 @@ static enum bigquery_union add_column(const struct bigquery_table_field_schema *
 {
     const uint32_t count = united->schema.fields.count;
     if (!rules.allow_new) {
-        return conflict(united, wanted->name, "is not in the table, and may not be added");
+        return conflict(united, wanted->name, "a column is not there and may not be added");
     }
     if (count == BIGQUERY_COLUMNS_MAX) {
-        return conflict(united, wanted->name, "is one too many for the table");
+        return conflict(united, wanted->name, "a column is one too many for its table");
     }
     united->fields[count] = *wanted;
     if (wanted->mode == BIGQUERY_FIELD_REQUIRED) {

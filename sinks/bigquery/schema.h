@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BIGQUERY_COLUMNS_MAX 128u
+#define BIGQUERY_COLUMNS_MAX 64u
 
 /* Must not move while it is referred to. */
 struct bigquery_schema {
@@ -35,6 +35,10 @@ MUST_USE enum err bigquery_schema_read(struct bigquery_schema *schema,
                                        const struct allocator *allocator,
                                        struct bytes description,
                                        uint64_t version);
+/* Let one take another's place, which is empty then. */
+void bigquery_schema_move(struct bigquery_schema *to,
+                          const struct allocator *allocator,
+                          struct bigquery_schema *from);
 void bigquery_schema_release(struct bigquery_schema *schema, const struct allocator *allocator);
 
 /* --- uniting ----------------------------------------------------------------------------------- */
@@ -57,7 +61,7 @@ struct bigquery_united {
     const void *items[BIGQUERY_COLUMNS_MAX];
     struct bigquery_table_schema schema; /* read */
     const char *conflict;                /* read: what is wrong with the column */
-    struct bytes column;                 /* read */
+    struct bytes column;                 /* read: its name, of the wanted ones */
 };
 MUST_USE enum bigquery_union bigquery_unite(const struct bigquery_table_schema *there,
                                             const struct bigquery_table_schema *wanted,
