@@ -100,6 +100,7 @@ static void model_init(void *memory, const struct model_env *env)
         state->tables[state->table_count] = (struct table){
             .name = name,
             .resource = world_resource(env->world, name),
+            .is_read = true,
             .exists = bigquery_option(state, OPTION_TABLE_EXISTS) != 0,
         };
         if (state->tables[state->table_count].exists) {
@@ -128,25 +129,36 @@ model_handle(void *memory, const struct model_request *request, struct model_rep
         bigquery_insert_table(state, request, replies);
     } else if (request->method == &bigquery_get_table_method) {
         bigquery_get_table(state, request, replies);
-    } else {
-        CHECK(request->method == &bigquery_patch_table_method);
+    } else if (request->method == &bigquery_patch_table_method) {
         bigquery_patch_table(state, request, replies);
+    } else if (request->method == &bigquery_delete_table_method) {
+        bigquery_delete_table(state, request, replies);
+    } else if (request->method == &bigquery_get_dataset_method) {
+        bigquery_get_dataset(state, request, replies);
+    } else if (request->method == &bigquery_insert_job_method) {
+        bigquery_insert_job(state, request, replies);
+    } else {
+        CHECK(request->method == &bigquery_get_job_method);
+        bigquery_get_job(state, request, replies);
     }
 }
 
-/* Nothing is scheduled: a stream is found to be over when it is asked for. */
+/* Only jobs go on by themselves: a stream is found to be over when it is asked for. */
 static void model_event(void *memory, uint8_t what, uint64_t a, uint64_t b)
 {
-    (void)memory;
-    (void)what;
-    (void)a;
     (void)b;
-    UNREACHABLE();
+    bigquery_job_event(memory, (enum bigquery_event)what, (uint32_t)a);
 }
 
 static void model_heal(void *memory)
 {
-    (void)memory; /* nothing is injected beyond single calls */
+    bigquery_jobs_heal(memory);
+}
+
+static uint32_t model_pending(const void *memory)
+{
+    const struct bigquery *state = memory;
+    return state->unfinished_count;
 }
 
 #define FLUSH_BYTES_MAX 2048u
@@ -192,6 +204,7 @@ static uint64_t model_digest(const void *memory)
     for (uint32_t i = 0; i < SITE_COUNT; i++) {
         digest = digest_fold(digest, state->readings[i]);
     }
+    digest = digest_fold(digest, bigquery_jobs_digest(state));
     return digest;
 }
 
@@ -203,6 +216,10 @@ static const struct fate_menu fates[] = {
     {&bigquery_insert_table_method, &bigquery_model_sites[SITE_INSERT_TABLE], insert_table_fates},
     {&bigquery_get_table_method, &bigquery_model_sites[SITE_GET_TABLE], get_table_fates},
     {&bigquery_patch_table_method, &bigquery_model_sites[SITE_PATCH_TABLE], patch_table_fates},
+    {&bigquery_insert_job_method, &bigquery_model_sites[SITE_INSERT_JOB], insert_job_fates},
+    {&bigquery_get_job_method, &bigquery_model_sites[SITE_GET_JOB], get_job_fates},
+    {&bigquery_get_dataset_method, &bigquery_model_sites[SITE_GET_DATASET], get_dataset_fates},
+    {&bigquery_delete_table_method, &bigquery_model_sites[SITE_DELETE_TABLE], delete_table_fates},
 };
 
 static const char *const reflush_names[] = {
@@ -212,6 +229,7 @@ static const char *const finalized_names[] = {"any", "ok", "invalid_argument", N
 static const char *const missing_names[] = {"any", "permission_denied", "not_found", NULL};
 static const char *const ended_names[] = {
     "any", "stream_not_found", "not_found", "invalid_stream_state", "already_exists", NULL};
+static const char *const lookup_names[] = {"any", "us_and_eu", "us_only", NULL};
 static const char *const order_names[] = {"any", "offset_first", "rows_first", NULL};
 static const char *const connection_names[] = {
     "any", "both_go_on", "older_ends", "newer_ends", NULL};
@@ -249,7 +267,7 @@ static const struct mark marks[] = {
 _Static_assert(MARK_BIGQUERY_END <= MARK_BIGQUERY_FIRST + MARK_MODEL_ROOM, "marks have room");
 
 static const char *const reader_names[] = {"query", NULL};
-static const char *const cause_names[] = {"ended", "finalized", NULL};
+static const char *const cause_names[] = {"ended", "finalized", "lifetime", "deleted", NULL};
 
 const struct model_type bigquery_model = {
     .name = "bigquery",
@@ -274,6 +292,7 @@ const struct model_type bigquery_model = {
     .handle = model_handle,
     .event = model_event,
     .heal = model_heal,
+    .pending = model_pending,
     .identity = model_identity,
     .digest = model_digest,
 };

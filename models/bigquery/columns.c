@@ -31,7 +31,7 @@ field_by_name(const struct bigquery_table_schema *schema, struct bytes name)
     return NULL;
 }
 
-static const struct column *column_by_name(const struct table *table, struct bytes name)
+const struct column *bigquery_column_of(const struct table *table, struct bytes name)
 {
     for (uint32_t i = 0; i < table->column_count; i++) {
         if (bytes_equal(table->columns[i].name, name)) {
@@ -88,7 +88,8 @@ bool bigquery_columns_may_become(const struct table *table,
     }
     for (uint32_t i = 0; i < schema->fields.count; i++) {
         const struct bigquery_table_field_schema *field = field_at(schema, i);
-        if (column_by_name(table, field->name) == NULL && field->mode == BIGQUERY_FIELD_REQUIRED) {
+        if (bigquery_column_of(table, field->name) == NULL &&
+            field->mode == BIGQUERY_FIELD_REQUIRED) {
             return false;
         }
     }
@@ -135,7 +136,7 @@ void bigquery_set_columns(struct bigquery *state,
     table->columns = columns;
     for (uint32_t i = 0; schema_or_null != NULL && i < schema_or_null->fields.count; i++) {
         const struct bigquery_table_field_schema *field = field_at(schema_or_null, i);
-        const struct column *found = column_by_name(table, field->name);
+        const struct column *found = bigquery_column_of(table, field->name);
         if (found != NULL) {
             change_column(&columns[found - table->columns], field, known);
         } else {

@@ -1,5 +1,8 @@
 /* A table's columns: who may change them, when the write API hears of it, and what rows are kept.
  *
+ * link: models/bigquery/jobs models/bigquery/load models/bigquery/copy models/bigquery/writes
+ * link: models/bigquery/others models/bigquery/contents models/bigquery/avro models/storage/storage
+ * link: sinks/port/storage
  * link: models/bigquery/bigquery models/bigquery/appends models/bigquery/rows models/bigquery/streams
  * link: models/bigquery/tables models/bigquery/columns models/bigquery/metadata
  * link: models/model_testkit sinks/port/bigquery sinks/port/port

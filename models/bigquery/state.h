@@ -39,13 +39,27 @@ enum bigquery_option {
     OPTION_COUNT,
 };
 
-#define BIGQUERY_TABLE_MAX       16u
-#define BIGQUERY_COLUMN_MAX      32u
-#define BIGQUERY_LABEL_MAX       8u
-#define BIGQUERY_UPDATE_MAX      16u /* changes of a table's metadata that are remembered */
-#define BIGQUERY_ROW_ERRORS      64u /* bad rows that one answer names at most */
-#define BIGQUERY_CAUSE_ENDED     0u  /* of WORLD_EXPIRED */
-#define BIGQUERY_CAUSE_FINALIZED 1u  /* of WORLD_REMOVED */
+#define BIGQUERY_TABLE_MAX  16u
+#define BIGQUERY_NAME_MAX   512u /* bytes of a table's */
+#define BIGQUERY_COLUMN_MAX 32u
+#define BIGQUERY_LABEL_MAX  8u
+#define BIGQUERY_UPDATE_MAX 16u /* changes of a table's metadata that are remembered */
+#define BIGQUERY_ROW_ERRORS 64u /* bad rows that one answer names at most */
+
+/* Of WORLD_EXPIRED and WORLD_REMOVED. */
+enum bigquery_cause {
+    BIGQUERY_CAUSE_ENDED = 0,
+    BIGQUERY_CAUSE_FINALIZED,
+    BIGQUERY_CAUSE_LIFETIME,
+    BIGQUERY_CAUSE_DELETED,
+};
+
+/* Of the model's own events; a: the job's resource. */
+enum bigquery_event {
+    BIGQUERY_EVENT_NONE = 0,
+    BIGQUERY_EVENT_JOB_RUNS,
+    BIGQUERY_EVENT_JOB_ENDS,
+};
 
 /* A column stays where it is: its index is its name in rows that are kept. */
 struct column {
@@ -56,13 +70,25 @@ struct column {
     nanos required_until; /* to the write API; 0 never, TIME_NEVER while the mode is REQUIRED */
 };
 
+/* Rows, in a recycled block that grows. */
+struct contents {
+    struct model_content *items;
+    uint32_t count;
+    uint32_t capacity;
+};
+
 struct table {
     struct bytes name; /* "projects/p/datasets/d/tables/t" */
     uint32_t resource;
     bool exists;
     nanos created_at;
-    nanos denied_until; /* its metadata is not everywhere yet (BQW-46); 0: it is */
-    uint32_t visible;   /* rows */
+    nanos denied_until;   /* its metadata is not everywhere yet (BQW-46); 0: it is */
+    uint32_t visible;     /* rows that ever became readable */
+    bool is_read;         /* the scenario's readers read it: its rows are effects */
+    nanos lifetime;       /* 0: for ever (BQT-04) */
+    struct contents rows; /* that stand in it */
+    uint64_t write_day;   /* of jobs */
+    uint32_t writes_of_day;
     struct column *columns;
     uint32_t column_count;
     const struct bigquery_label *labels;
@@ -115,11 +141,56 @@ struct connection {
     uint32_t field_count;
 };
 
+/* A job of BigQuery's, from its insert on. */
+struct job {
+    struct job *next;    /* of those that are not done */
+    uint32_t resource;   /* "projects/p/locations/l/jobs/id" */
+    uint8_t state;       /* enum bigquery_job_state */
+    uint8_t reason;      /* enum bigquery_reason: of its failure; 0 none */
+    uint8_t end;         /* enum job_end_outcome */
+    bool reads_at_start; /* of a load (BQJ-13) */
+    bool has_read;
+    bool reports_early; /* an error before it is done (BQJ-05) */
+    nanos created;
+    nanos length;
+    sched_handle event;
+    struct model_request request; /* that started it: number and attempt */
+    struct bytes project;
+    struct bytes location;
+    struct bytes id;
+    const struct bigquery_job_configuration *configuration; /* until it is done */
+    void *configuration_block;                              /* it begins with the configuration */
+    size_t configuration_size;
+    struct contents rows;  /* that it will write */
+    struct layout *layout; /* of a load that has read, in a recycled block */
+};
+
+/* The columns that a job writes by, in the order in which rows are kept. */
+struct layout {
+    struct bigquery_table_field_schema columns[BIGQUERY_COLUMN_MAX];
+    const void *items[BIGQUERY_COLUMN_MAX];
+    bool is_asked[BIGQUERY_COLUMN_MAX]; /* the load's schema has it */
+    uint32_t count;
+};
+
+/* Jobs of one kind of one day. */
+struct job_quota {
+    uint64_t day;
+    uint32_t count;
+};
+
 struct bigquery {
     struct model_env env;
     lane lane;
     struct table tables[BIGQUERY_TABLE_MAX];
     uint32_t table_count;
+    struct arena_array others; /* struct table * by resource: made by jobs, no readers read them */
+    struct arena_array jobs;   /* struct job * by resource */
+    struct job *unfinished;    /* newest first */
+    uint32_t unfinished_count;
+    uint32_t jobs_named; /* by the service */
+    struct job_quota loads;
+    struct job_quota copies;
     struct stream *streams; /* newest first */
     uint32_t stream_count;
     struct connection *connections; /* newest first */
@@ -140,6 +211,13 @@ struct bigquery {
     struct bigquery_table_field_schema column_answers[BIGQUERY_COLUMN_MAX];
     const void *column_items[BIGQUERY_COLUMN_MAX];
     const void *label_items[BIGQUERY_LABEL_MAX];
+    struct bigquery_job job_answer;
+    struct bigquery_job_reference job_reference;
+    struct bigquery_job_status job_status;
+    struct bigquery_error job_error;
+    const void *job_errors[1];
+    struct bigquery_dataset dataset_answer;
+    struct bigquery_dataset_reference dataset_reference;
     uint8_t etag[24];
     /* a row in the form in which it is kept; grows */
     uint8_t *scratch;
@@ -179,6 +257,81 @@ void bigquery_insert_table(struct bigquery *state,
                            const struct model_request *request,
                            struct model_replies *replies);
 
+/* others.c */
+/* A table that a job made, by its name; NULL: there is none (any more). */
+struct table *bigquery_other_table(struct bigquery *state, struct bytes name);
+/* Make a table that is not there, in a dataset that is: one of the scenario's, or one of a job's own. */
+struct table *bigquery_make_table(struct bigquery *state,
+                                  const struct bigquery_table_reference *reference,
+                                  const struct model_request *request);
+/* Write "projects/p/datasets/d/tables/t", or without a table the dataset's name. False: too long. */
+bool bigquery_put_name(const struct bigquery_table_reference *reference,
+                       struct byte_writer *writer);
+bool bigquery_dataset_is_there(const struct bigquery *state,
+                               struct bytes project,
+                               struct bytes dataset);
+void bigquery_get_dataset(struct bigquery *state,
+                          const struct model_request *request,
+                          struct model_replies *replies);
+void bigquery_delete_table(struct bigquery *state,
+                           const struct model_request *request,
+                           struct model_replies *replies);
+
+/* contents.c */
+void bigquery_contents_add(struct bigquery *state,
+                           struct contents *contents,
+                           struct model_content content);
+void bigquery_contents_release(struct bigquery *state, struct contents *contents);
+/* A row becomes readable; all rows are no longer. */
+void bigquery_add_row(struct bigquery *state,
+                      struct table *table,
+                      struct model_content content,
+                      const struct model_request *request);
+void bigquery_remove_rows(struct bigquery *state,
+                          struct table *table,
+                          const struct model_request *request);
+
+/* jobs.c */
+void bigquery_insert_job(struct bigquery *state,
+                         const struct model_request *request,
+                         struct model_replies *replies);
+void bigquery_get_job(struct bigquery *state,
+                      const struct model_request *request,
+                      struct model_replies *replies);
+void bigquery_job_event(struct bigquery *state, enum bigquery_event what, uint32_t resource);
+void bigquery_jobs_heal(struct bigquery *state);
+uint64_t bigquery_jobs_digest(const struct bigquery *state);
+
+/* writes.c */
+/* Where a job writes to. */
+struct write_target {
+    const struct bigquery_table_reference *reference;
+    uint8_t write; /* enum bigquery_write_disposition, but for the default */
+    uint8_t create;
+};
+struct write_target bigquery_target_of(const struct bigquery_job_configuration *configuration);
+/* Whether a job may write to its table today (BQJ-16); it counts whatever becomes of it. */
+bool bigquery_may_write(struct bigquery *state, const struct job *job);
+/* All or nothing of what a job does to its table, now (BQJ-09, BQJ-10): a load by its layout, others by
+ * the columns of a table, which the target's must be. */
+enum bigquery_reason
+bigquery_write(struct bigquery *state, const struct job *job, const struct layout *layout);
+void bigquery_layout_of_table(const struct table *table, struct layout *layout);
+
+/* load.c */
+/* What forbids a load from the start. */
+enum bigquery_reason bigquery_load_error(struct bigquery *state,
+                                         const struct bigquery_job_configuration_load *load);
+/* Read the objects into the job's rows. */
+enum bigquery_reason bigquery_load_read(struct bigquery *state, struct job *job);
+enum bigquery_reason bigquery_load_end(struct bigquery *state, struct job *job);
+
+/* copy.c: copies, and queries of one table. */
+enum bigquery_reason bigquery_copy_error(struct bigquery *state,
+                                         const struct bigquery_job_configuration_copy *copy);
+enum bigquery_reason bigquery_copy_end(struct bigquery *state, struct job *job);
+enum bigquery_reason bigquery_query_end(struct bigquery *state, struct job *job);
+
 /* metadata.c */
 void bigquery_get_table(struct bigquery *state,
                         const struct model_request *request,
@@ -197,6 +350,8 @@ void bigquery_set_labels(struct bigquery *state,
 /* columns.c */
 /* The columns of a table from its start; those of a scenario's. */
 void bigquery_default_columns(struct bigquery *state, struct table *table);
+/* A column by its name, or NULL. */
+const struct column *bigquery_column_of(const struct table *table, struct bytes name);
 /* Whether a new table may have these columns; whether a table's may become these (BQT-03). */
 bool bigquery_columns_are_valid(const struct bigquery_table_schema *schema_or_null);
 bool bigquery_columns_may_become(const struct table *table,

@@ -232,16 +232,8 @@ void bigquery_show(struct bigquery *state,
                    struct model_content content,
                    const struct model_request *request)
 {
-    stream->table->visible++;
     stream->cursor++;
-    const struct model_effect effect = {
-        .kind = WORLD_CREATED,
-        .resource = stream->table->resource,
-        .generation = stream->table->visible,
-        .content = content,
-        .request_or_null = request,
-    };
-    model_note(&state->env, &effect);
+    bigquery_add_row(state, stream->table, content, request);
 }
 
 /* Move the cursor up to and with a row that is there. */

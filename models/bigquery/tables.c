@@ -74,7 +74,12 @@ struct table *bigquery_table_named(struct bigquery *state,
             return &state->tables[i];
         }
     }
-    return NULL;
+    uint8_t text[BIGQUERY_NAME_MAX];
+    struct byte_writer writer;
+    byte_writer_init(&writer, text, sizeof(text));
+    return reference_or_null != NULL && bigquery_put_name(reference_or_null, &writer)
+               ? bigquery_other_table(state, byte_writer_view(&writer))
+               : NULL;
 }
 
 /* Of several who create a table at once, one is first, and some of the others hear of a rate (BQJ-18). */

@@ -5,7 +5,7 @@
  * (GCS-04, GCS-05); what was deleted is gone (GCS-09). Freedoms taken. Per call: whether a change that
  * follows another one of the same object too soon is refused (GCS-11). Faults offered. Per call: lost,
  * answer lost, applied later, refused, applied and answered UNAVAILABLE, an outage. Not modelled.
- * Listing, moves, older generations, checksums; uploads that are given up after a week; a lifecycle that is
+ * Listing by call, moves, older generations, checksums; uploads that are given up after a week; a lifecycle that is
  * late: what is too old is gone at once.
  *
  * Entries. An object that appears is WORLD_CREATED, or WORLD_REPLACED where one lay: resource
@@ -15,15 +15,6 @@
 
 #include "sinks/base/digest.h"
 #include "sinks/port/storage.h"
-
-enum storage_mark {
-    MARK_STORAGE_FIRST = MARK_SIM_ROOM + 4 * MARK_MODEL_ROOM,
-    MARK_STORAGE_BEFORE = MARK_STORAGE_FIRST - 1,
-#define MARK(id, name, sentence, unit_test) MARK_##id,
-#include "models/storage/marks.def"
-#undef MARK
-    MARK_STORAGE_END,
-};
 
 #define OUTCOME(constant, name, weight, kind, clause) constant
 #define FATE_SITE(constant, id, key, name, sentence, ...)
@@ -241,6 +232,39 @@ bool storage_read(void *memory, struct bytes uri, struct bytes *content)
     }
     *content = content_view(&object->content);
     return true;
+}
+
+/* A '*' stands for any text. */
+static bool matches(struct bytes uri, struct bytes pattern)
+{
+    size_t star = 0;
+    while (star < pattern.size && pattern.data[star] != '*') {
+        star++;
+    }
+    const size_t tail = star == pattern.size ? 0 : pattern.size - star - 1;
+    return uri.size >= star + tail &&
+           bytes_equal((struct bytes){uri.data, star}, (struct bytes){pattern.data, star}) &&
+           bytes_equal((struct bytes){uri.data + (uri.size - tail), tail},
+                       (struct bytes){pattern.data + (pattern.size - tail), tail});
+}
+
+bool storage_match(void *memory, struct bytes pattern, uint32_t *cursor, struct bytes *content)
+{
+    struct storage *state = memory;
+    const uint32_t count = world_resource_count(state->env.world);
+    while (*cursor < count) {
+        const uint32_t resource = ++*cursor;
+        if (!matches(world_resource_name(state->env.world, resource), pattern) ||
+            arena_array_find(&state->objects, resource, sizeof(struct object)) == NULL) {
+            continue;
+        }
+        const struct object *object = find(state, resource);
+        if (object != NULL) {
+            *content = content_view(&object->content);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Whether an object that was changed just now may not be changed again (GCS-11): the call was refused. */

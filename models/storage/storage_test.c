@@ -188,6 +188,7 @@ static void gcs_03_an_upload_appears_when_it_is_finished(void **state)
     assert_int_equal(go_on(kit, "upload-1", 2, "XXefgh", false), PORT_OK);
     assert_int_equal(persisted(kit), 8);
     assert_int_equal(go_on(kit, "upload-1", 0, "XX", false), PORT_OK);
+    assert_true(marks_has(&kit->world->marks, MARK_STORAGE_UNFINISHED));
     assert_int_equal(persisted(kit), 8);
     assert_content(kit, A, NULL);
     assert_int_equal(get(kit, "staging", "a"), PORT_NOT_FOUND);
@@ -261,6 +262,7 @@ static void gcs_04_a_write_replaces(void **state)
     assert_true(second > first);
     assert_content(kit, A, "two");
     assert_int_equal(testkit_count(kit, WORLD_REPLACED, TESTKIT_ANY_CODE), 1);
+    assert_true(marks_has(&kit->world->marks, MARK_STORAGE_REPLACED));
     assert_int_equal(write_a(kit, "two"), PORT_OK);
     assert_true(written(kit)->generation > second);
     assert_int_equal(testkit_count(kit, WORLD_CREATED, TESTKIT_ANY_CODE), 1);
@@ -274,6 +276,7 @@ static void gcs_05_a_condition_is_the_live_generation(void **state)
     (void)state;
     struct testkit *kit = start_without_rate();
     assert_int_equal(write_to(kit, "staging", "a", "one", 7), PORT_FAILED_PRECONDITION);
+    assert_true(marks_has(&kit->world->marks, MARK_STORAGE_CONDITION));
     assert_int_equal(write_to(kit, "staging", "a", "one", 0), PORT_OK);
     const int64_t first = written(kit)->generation;
     assert_int_equal(write_to(kit, "staging", "a", "one", 0), PORT_FAILED_PRECONDITION);
@@ -299,6 +302,7 @@ static void gcs_09_a_second_delete_finds_nothing(void **state)
     assert_int_equal(delete_named(kit, "a"), PORT_OK);
     assert_int_equal(delete_named(kit, "a"), PORT_NOT_FOUND);
     assert_int_equal(delete_named(kit, "b"), PORT_NOT_FOUND);
+    assert_true(marks_has(&kit->world->marks, MARK_STORAGE_MISSING));
     assert_int_equal(testkit_count(kit, WORLD_REMOVED, 0), 1);
     assert_int_equal(get(kit, "staging", "a"), PORT_NOT_FOUND);
     testkit_close(kit);
@@ -315,6 +319,7 @@ static void gcs_11_changes_that_are_too_close_may_be_refused(void **state)
     assert_int_equal(pin->draws, 0);
     testkit_run_for(kit, SECONDS(1) - 1);
     assert_int_equal(write_a(kit, "two"), PORT_RESOURCE_EXHAUSTED);
+    assert_true(marks_has(&kit->world->marks, MARK_STORAGE_TOO_OFTEN));
     assert_int_equal(delete_named(kit, "a"), PORT_RESOURCE_EXHAUSTED);
     assert_content(kit, A, "one");
     testkit_run_for(kit, 1);
@@ -343,6 +348,7 @@ static void gcs_12_a_lifecycle_deletes_by_age(void **state)
     assert_int_equal(get(kit, "staging", "a"), PORT_NOT_FOUND);
     assert_int_equal(delete_named(kit, "a"), PORT_NOT_FOUND);
     assert_int_equal(testkit_count(kit, WORLD_EXPIRED, 1), 1);
+    assert_true(marks_has(&kit->world->marks, MARK_STORAGE_EXPIRED));
     assert_int_equal(write_to(kit, "staging", "a", "three", 0), PORT_OK);
     assert_content(kit, A, "three");
     testkit_close(kit);
