@@ -40,6 +40,7 @@ static const char *const figure_names[] = {"none",
                                            "interval_trade",
                                            "slowdown",
                                            "visibility_steps",
+                                           "latency_least",
                                            NULL};
 static const char *const calm_names[] = {"clean", "breaks", NULL};
 

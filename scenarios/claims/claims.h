@@ -27,6 +27,8 @@ enum claim_figure {
     CLAIM_FIGURE_INTERVALS,   /* from each to the next, lag falls and checkpoints per second rise */
     CLAIM_FIGURE_SLOWDOWN,    /* records per second, in thousandths of the inside's, within 5 % */
     CLAIM_FIGURE_STEPS,       /* visibility changes only while a commit runs */
+    CLAIM_FIGURE_LEAST,       /* no record is visible sooner than an interval after it was written;
+                                 beside, one where that is so */
     CLAIM_FIGURE_COUNT,
 };
 

@@ -201,6 +201,27 @@ check_latency(struct text_pool *texts, const struct measured *measured, uint64_t
     };
 }
 
+/* BQ-EO-11. What is written just before a barrier waits for its checkpoint and the commit, and for no more.
+ * To be false is worth something only where the same can be true. */
+static struct reading
+check_least(struct text_pool *texts, const struct measured *measured, const struct measured *beside)
+{
+    const nanos interval = measured->scenario->config.job.checkpoint_interval;
+    const nanos other = beside->scenario->config.job.checkpoint_interval;
+    const bool can_be = beside->seen > 0 && beside->floor >= other;
+    return (struct reading){
+        .line = text_format(texts,
+                            "%s: least latency %s, checkpoints every %s; %s: %s, every %s",
+                            measured->name,
+                            seconds_of(texts, measured->floor),
+                            seconds_of(texts, interval),
+                            beside->name,
+                            seconds_of(texts, beside->floor),
+                            seconds_of(texts, other)),
+        .fits = measured->seen == 0 || measured->floor >= interval || !can_be,
+    };
+}
+
 /* TM-3. Another run: of a variant whose records arrive by themselves, and whose processes die once. */
 static struct reading check_catch_up(struct trial *trial, struct measured *measured)
 {
@@ -484,6 +505,8 @@ static struct reading check(struct trial *trial, struct places *places, uint32_t
         return check_slowdown(texts, &places->here, &places->beside, wanted);
     case CLAIM_FIGURE_STEPS:
         return check_steps(texts, &places->here);
+    case CLAIM_FIGURE_LEAST:
+        return check_least(texts, &places->here, &places->beside);
     case CLAIM_FIGURE_NONE:
     case CLAIM_FIGURE_COUNT:
         break;

@@ -24,6 +24,7 @@ const struct sink_type *const catalogue_sinks[] = {
     &cloudtasks_exactly_once,
     &bigquery_exactly_once,
     &bigquery_at_least_once,
+    &bigquery_committed,
     &generic_idempotent,
     &generic_staged,
     &generic_transactional,

@@ -251,7 +251,7 @@ static void end_reconcile(struct destination_host *host, struct destination *des
 
 static void create_stream(struct destination_host *host, struct destination *destination)
 {
-    destination->stream_request = (struct bigquery_write_stream){.type = BIGQUERY_BUFFERED};
+    destination->stream_request = (struct bigquery_write_stream){.type = host->config->stream_type};
     destination->create_request = (struct bigquery_create_write_stream_request){
         .parent = destination->table, .write_stream = &destination->stream_request};
     host->numbers.request++;

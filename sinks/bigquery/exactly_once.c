@@ -82,3 +82,26 @@ const struct sink_type bigquery_exactly_once = {
     .committer_or_null = &bigquery_exactly_once_committer_half,
     .validate = validate,
 };
+
+const struct sink_type bigquery_committed = {
+    .abi_version = SINK_ABI_VERSION,
+    .type_size = sizeof(struct sink_type),
+    .event_size = sizeof(struct sink_event),
+    .effect_size = sizeof(struct sink_effect),
+    .name = "bigquery-committed",
+    .sentence = "Appends rows to COMMITTED streams at offsets, which show them at once.",
+    .kind = SINK_KIND_SINK,
+    .guarantee = SINK_AT_LEAST_ONCE,
+    .committer_kind = SINK_COMMITTER_NONE,
+    .service = &bigquery_service,
+    .options = bigquery_options,
+    .option_count = BIGQUERY_OPTION_COUNT,
+    .timings = timings,
+    .timing_count = ARRAY_COUNT(timings),
+    .phases = phases,
+    .phase_count = BIGQUERY_PHASE_COUNT,
+    .metrics = metrics,
+    .metric_count = BIGQUERY_METRIC_COUNT,
+    .writer = &bigquery_committed_writer_half,
+    .validate = validate,
+};

@@ -270,10 +270,11 @@ static struct sink_committable *make_committable(const struct step *step,
     return made;
 }
 
-/* What the latest snapshot lacks; both fields count, for a fresh stream may have come to the same offset. */
-static bool has_news(const struct destination *destination)
+/* What the latest snapshot lacks, and only a flush shows; both fields count, for a fresh stream may have come to the same offset. */
+static bool has_news(const struct writer *writer, const struct destination *destination)
 {
-    return destination->stream.size > 0 && destination->next_offset > 0 &&
+    return writer->config.stream_type == BIGQUERY_BUFFERED && destination->stream.size > 0 &&
+           destination->next_offset > 0 &&
            !(destination->is_snapped && destination->snap_offset == destination->next_offset);
 }
 
@@ -292,10 +293,10 @@ static bool hand_over_one(const struct step *step, struct destination *destinati
     destination->piece_size = bigquery_piece_size(&piece);
     destination->piece = allocator_take(writer->allocator, destination->piece_size);
     struct sink_committable *made = NULL;
-    if (destination->piece != NULL && has_news(destination)) {
+    if (destination->piece != NULL && has_news(writer, destination)) {
         made = make_committable(step, destination);
     }
-    if (destination->piece == NULL || (has_news(destination) && made == NULL)) {
+    if (destination->piece == NULL || (has_news(writer, destination) && made == NULL)) {
         fail_text(step, SINK_REASON_MEMORY, "no memory for a snapshot");
         return false;
     }
@@ -605,6 +606,14 @@ static enum err init(void *state, const struct sink_env *env)
     return err;
 }
 
+static enum err init_committed(void *state, const struct sink_env *env)
+{
+    struct writer *writer = state;
+    const enum err err = init(state, env);
+    writer->config.stream_type = BIGQUERY_COMMITTED;
+    return err;
+}
+
 static uint64_t digest_writer(const void *state)
 {
     const struct writer *writer = state;
@@ -633,6 +642,14 @@ static void fini(void *state)
 const struct sink_half bigquery_exactly_once_writer_half = {
     .state_size = sizeof(struct writer),
     .init = init,
+    .step = step_writer,
+    .digest = digest_writer,
+    .fini = fini,
+};
+
+const struct sink_half bigquery_committed_writer_half = {
+    .state_size = sizeof(struct writer),
+    .init = init_committed,
     .step = step_writer,
     .digest = digest_writer,
     .fini = fini,

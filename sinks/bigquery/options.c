@@ -131,6 +131,7 @@ enum err bigquery_configure(const struct sink_option_value *options,
     }
     *config = (struct bigquery_config){
         .table = options[BIGQUERY_OPTION_TABLE].text,
+        .stream_type = BIGQUERY_BUFFERED,
         .creates = options[BIGQUERY_OPTION_CREATE_DISPOSITION].number == BIGQUERY_CREATE_IF_NEEDED,
         .adds_columns = options[BIGQUERY_OPTION_ALLOW_NEW_FIELDS].number != 0,
         .relaxes_columns = options[BIGQUERY_OPTION_ALLOW_FIELD_RELAXATION].number != 0,

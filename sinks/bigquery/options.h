@@ -57,6 +57,7 @@ extern const struct sink_option bigquery_eager_options[BIGQUERY_EAGER_OPTION_COU
 /* Option values by their meaning; the text is borrowed. */
 struct bigquery_config {
     struct bytes table;
+    uint32_t stream_type; /* enum bigquery_stream_type, of the streams that are created */
     bool creates;         /* a table that is not there */
     bool adds_columns;    /* to a table that lacks them */
     bool relaxes_columns; /* of a table, that are REQUIRED */
