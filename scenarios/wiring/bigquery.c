@@ -88,13 +88,24 @@ static nanos connection_of(const struct sink_option_table *table)
     return response <= SILENCE ? response : all < longest ? all : longest;
 }
 
+/* A sink that changes tables waits until the write API has heard of it, thirty times half a minute and a
+ * quarter more (section 2.1 of its specification). */
+static nanos schema_wait_of(const struct sink_option_table *table)
+{
+    const bool changes = wiring_option(table, "allow_new_fields", 0) != 0 ||
+                         wiring_option(table, "allow_field_relaxation", 0) != 0;
+    return changes ? nanos_mul(MS(37500), 30) : 0;
+}
+
 /* The attempts of a repair, each until its connection is final, and the pauses between them. */
 static nanos residence_of(const struct sink_option_table *table)
 {
     const uint64_t attempts = wiring_option(table, "recovery_max_attempts", 10);
     const nanos pause =
         nanos_scale(wiring_option(table, "recovery_max_backoff", 0), (struct ratio){5, 4});
-    return nanos_add(nanos_mul(connection_of(table), attempts), nanos_mul(pause, attempts - 1));
+    const nanos repair =
+        nanos_add(nanos_mul(connection_of(table), attempts), nanos_mul(pause, attempts - 1));
+    return nanos_add(repair, schema_wait_of(table));
 }
 
 static void windows_of(const struct wiring_input *input, struct wiring_windows *windows)

@@ -192,7 +192,8 @@ static void open_connection(struct appender *appender, struct sink_effects *effe
     effects_send(effects, &envelope);
 }
 
-/* The first request of a connection carries the schema (BQW-10). */
+/* The first request of a connection carries the schema (BQW-10), and so do those behind it until one of them is
+ * stored: what an error says of a request leaves open whether its schema was heard. */
 static enum err send_append(struct appender *appender,
                             struct append *append,
                             nanos now,
@@ -206,7 +207,6 @@ static enum err send_append(struct appender *appender,
     if (err != ERR_OK) {
         return err;
     }
-    appender->has_schema = true;
     appender->numbers->request++;
     append->number = appender->numbers->request;
     append->sent_at = now;
@@ -289,6 +289,7 @@ static void settle_answer(struct appender *appender,
         const bool fits =
             offset == NULL || !append->has_offset || (uint64_t)offset->value == append->offset;
         const struct port_status lies = port_status_grpc(PORT_DATA_LOSS);
+        appender->has_schema = true;
         make_progress(appender);
         settle(append, fits, fits ? NULL : &lies);
         return;
@@ -393,6 +394,7 @@ void appender_fini(struct appender *appender)
 uint64_t appender_digest(uint64_t digest, const struct appender *appender)
 {
     digest = digest_fold(digest, appender->connection);
+    digest = digest_fold(digest, appender->has_schema);
     digest = digest_fold(digest, appender->state);
     digest = digest_fold(digest, appender->lost);
     digest = digest_fold(digest, appender->failing_since);

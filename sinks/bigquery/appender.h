@@ -44,7 +44,7 @@ struct appender {
         appends; /* struct append: settled ones first, then those on their way, then others */
     uint64_t connection; /* stream id; 0 none */
     uint64_t opened_by;  /* number of the request that opened it */
-    bool has_schema;     /* a request of the connection carried it */
+    bool has_schema;     /* the service has it, for the connection */
     struct bigquery_append_rows_request opening;
     uint8_t state;             /* enum appender_state */
     uint32_t lost;             /* connections in a row without progress */

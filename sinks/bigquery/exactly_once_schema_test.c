@@ -112,7 +112,7 @@ static void grow(struct host *host, bool updates)
     assert_false(host->busy);
     host_record(host, 4, "2", "four");
     assert_true(host->busy);
-    assert_latest(host, S1, 2, 1, 0);
+    assert_latest(host, S1, 2, 1, 1);
 }
 
 /* Goal: a new schema waits until all rows before it are stored, and goes on where they end (EO32). */
@@ -133,7 +133,7 @@ static void a_new_schema_waits_for_the_rows_before_it(void **state)
     assert_int_equal(openings(&host), 2);
     assert_int_equal(sends_of(&host, &bigquery_create_write_stream_method), 1);
     assert_int_equal(sends_of(&host, &bigquery_get_table_method), 0);
-    assert_latest(&host, S1, 4, 1, 0);
+    assert_latest(&host, S1, 4, 1, 2);
     host_fini(&host);
 }
 
@@ -304,6 +304,24 @@ static void a_probe_waits_for_a_column(void **state)
     host_fini(&host);
 }
 
+/* Goal: a connection is told the schema until it has stored something, for a request that is refused may not
+ * have been heard (BQW-10). */
+static void the_schema_is_told_until_rows_are_stored(void **state)
+{
+    (void)state;
+    struct host host;
+    append_one(&host, false);
+    refused(&host, latest_append(&host, 0), PORT_ABORTED, BIGQUERY_STORAGE_ERROR_NONE);
+    assert_int_equal(openings(&host), 1);
+    assert_latest(&host, S1, 0, 1, 2);
+    stored(&host, latest_append(&host, 0), 0);
+    host_simple(&host, SINK_EVENT_POLICY_FLUSHED);
+    host_record(&host, 2, "2", "two");
+    host_barrier(&host, 2);
+    assert_latest(&host, S1, 1, 1, 0);
+    host_fini(&host);
+}
+
 /* Goal: a table is created with the columns of its rows. */
 static void a_table_is_created_with_its_columns(void **state)
 {
@@ -358,6 +376,7 @@ TEST_MAIN(exactly_once_schema,
           TEST(a_mismatch_without_updates_fails_with_guidance),
           TEST(what_was_refused_before_goes_at_once),
           TEST(a_probe_waits_for_a_column),
+          TEST(the_schema_is_told_until_rows_are_stored),
           TEST(a_table_is_created_with_its_columns),
           TEST(a_user_without_a_schema_fails),
           TEST(a_close_cancels_a_reconciliation))
