@@ -140,4 +140,14 @@ static inline void effects_metric(struct sink_effects *effects, uint16_t metric,
     effect->u.tap.note = (struct bytes){0};
 }
 
+/* A word to people, in a text that lives for ever. */
+static inline void effects_note(struct sink_effects *effects, struct bytes text)
+{
+    struct sink_effect *effect = effects_add(effects, SINK_EFFECT_TAP);
+    effect->u.tap.what = SINK_TAP_NOTE;
+    effect->u.tap.index = 0;
+    effect->u.tap.value = 0;
+    effect->u.tap.note = text;
+}
+
 #endif

@@ -406,9 +406,10 @@ struct sink_user {
     /* What payloads for a destination are written as, for a service that must be told (a table's columns),
      * in its own message's canonical bytes. version is what the sink knows of the destination, 0 nothing
      * yet, and becomes what holds from this record on: no description has 0, each has its own, and payloads
-     * of older ones are read the same by newer ones. NULL where the service needs none. */
+     * of older ones are read the same by newer ones. Without a record: what the newest will need. NULL where
+     * the service needs none. */
     enum sink_user_result (*describe)(void *context,
-                                      const struct sink_record *record,
+                                      const struct sink_record *record_or_null,
                                       struct bytes destination,
                                       uint64_t *version,
                                       struct bytes *description);

@@ -11,6 +11,7 @@
 #include "sim/sched.h"
 #include "sinks/bigquery/at_least_once.h"
 #include "sinks/bigquery/exactly_once.h"
+#include "sinks/bigquery/file_loads.h"
 #include "sinks/cloudtasks/cloudtasks_sinks.h"
 #include "sinks/generic/generic_sinks.h"
 #include "sinks/generic/idempotent.h"
@@ -23,6 +24,7 @@ const struct sink_type *const catalogue_sinks[] = {
     &cloudtasks_at_least_once_named,
     &cloudtasks_exactly_once,
     &bigquery_exactly_once,
+    &bigquery_file_loads,
     &bigquery_at_least_once,
     &bigquery_committed,
     &generic_idempotent,

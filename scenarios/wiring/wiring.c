@@ -125,14 +125,17 @@ enum wiring_version wiring_version_of(const struct wiring_input *input,
 
 /* What has grown stays so: records of other splits that are older come with what is missing left out. */
 static enum sink_user_result describe(void *user,
-                                      const struct sink_record *record,
+                                      const struct sink_record *record_or_null,
                                       struct bytes destination,
                                       uint64_t *version,
                                       struct bytes *description)
 {
     (void)destination;
     const struct wiring_context *context = user;
-    const uint64_t own = wiring_version_of(&context->input, record);
+    const uint64_t newest =
+        context->input.grows_at > 0 ? WIRING_VERSION_GROWN : WIRING_VERSION_FIRST;
+    const uint64_t own =
+        record_or_null == NULL ? newest : wiring_version_of(&context->input, record_or_null);
     *version = *version > own ? *version : own;
     CHECK(*version < WIRING_VERSION_END);
     *description = context->descriptions[*version];

@@ -5,6 +5,8 @@
 
 #define PIECE_FIXED_SIZE       (4u + 4u + 4u + 8u + 8u + 4u)
 #define COMMITTABLE_FIXED_SIZE (4u + 4u + 8u + 4u + 4u)
+#define FILE_FIXED_SIZE        (4u + 3u * 4u + 3u * 8u + 4u + 4u)
+#define JOB_ID_MAX             64u
 
 static void put_text(struct byte_writer *writer, struct bytes text)
 {
@@ -124,5 +126,77 @@ enum err bigquery_committable_decode(struct bytes source, struct bigquery_commit
         return ERR_INVALID;
     }
     *committable = found;
+    return ERR_OK;
+}
+
+/* --- staged files ------------------------------------------------------------------------------ */
+
+size_t bigquery_file_size(const struct staged_file *file)
+{
+    return FILE_FIXED_SIZE + file->job.size + file->table.size + file->uri.size;
+}
+
+void bigquery_file_encode(const struct staged_file *file, uint8_t *data)
+{
+    struct byte_writer writer;
+    byte_writer_init(&writer, data, bigquery_file_size(file));
+    byte_writer_u32_be(&writer, BIGQUERY_FILE_VERSION);
+    put_text(&writer, file->job);
+    put_text(&writer, file->table);
+    put_text(&writer, file->uri);
+    byte_writer_u64_be(&writer, file->bytes);
+    byte_writer_u64_be(&writer, file->rows);
+    byte_writer_u64_be(&writer, file->checkpoint);
+    byte_writer_u32_be(&writer, file->format);
+    put_checksum(&writer, bigquery_file_size(file));
+}
+
+static bool is_text(struct bytes text)
+{
+    return text.size > 0 && bytes_is_utf8(text);
+}
+
+/* Letters, digits, '_' and '-' make ids of jobs (BQJ-01). */
+static bool is_job_id(struct bytes id)
+{
+    for (size_t i = 0; i < id.size; i++) {
+        const uint8_t c = id.data[i];
+        const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!is_letter && !(c >= '0' && c <= '9') && c != '_' && c != '-') {
+            return false;
+        }
+    }
+    return id.size > 0 && id.size <= JOB_ID_MAX;
+}
+
+enum err bigquery_file_decode(struct bytes source, struct staged_file *file)
+{
+    struct byte_reader reader;
+    byte_reader_init(&reader, source);
+    const uint32_t version = byte_reader_u32_be(&reader);
+    if (!reader.failed && version != BIGQUERY_FILE_VERSION &&
+        version != BIGQUERY_FILE_VERSION_AVRO) {
+        return ERR_VERSION;
+    }
+    struct staged_file found = {.job = take_text(&reader)};
+    found.table = take_text(&reader);
+    found.uri = take_text(&reader);
+    found.bytes = byte_reader_u64_be(&reader);
+    found.rows = byte_reader_u64_be(&reader);
+    found.checkpoint = byte_reader_u64_be(&reader);
+    uint32_t format = BIGQUERY_AVRO;
+    if (version == BIGQUERY_FILE_VERSION) {
+        format = byte_reader_u32_be(&reader);
+    }
+    const enum err err = end(&reader, source);
+    if (err != ERR_OK) {
+        return err;
+    }
+    if (!is_job_id(found.job) || !is_text(found.table) || !is_text(found.uri) ||
+        format == BIGQUERY_FORMAT_NONE || format >= BIGQUERY_SOURCE_FORMAT_END) {
+        return ERR_INVALID;
+    }
+    found.format = (uint8_t)format;
+    *file = found;
     return ERR_OK;
 }

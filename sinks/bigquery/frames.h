@@ -1,9 +1,16 @@
-/* What the exactly-once sink keeps in checkpoints: a piece of writer state for each table, and what a
+/* What the BigQuery sinks keep in checkpoints. The exactly-once sink: a piece of writer state for each table, and what a
  * committer is to flush. Frames are big-endian, and their checksum is that of all before it:
  *
  *   piece         version u32 | size u32, table | size u32, stream | next offset u64 | checkpoint u64 |
  *                 checksum u32
  *   committable   version u32 | size u32, stream | offset u64 | subtask u32 | checksum u32
+ *
+ * and what the sink that writes by load jobs keeps of a staged file:
+ *
+ *   file, 3       version u32 | size u32, job | size u32, table | size u32, uri | bytes u64 | rows u64 |
+ *                 checkpoint u64 | format u32 | checksum u32
+ *   file, 2       the same without a format: it is Avro
+ *   file, 1       had neither checkpoint nor job, and is no longer read
  *
  * Decoding is safe against hostile bytes. */
 #ifndef SINKS_BIGQUERY_FRAMES_H
@@ -11,6 +18,7 @@
 
 #include "sinks/base/bytes.h"
 #include "sinks/base/err.h"
+#include "sinks/bigquery/plan.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +50,13 @@ void bigquery_committable_encode(const struct bigquery_committable *committable,
 /* ERR_OK, ERR_TRUNCATED, ERR_VERSION, ERR_CORRUPT, ERR_INVALID. The text points into source. */
 MUST_USE enum err bigquery_committable_decode(struct bytes source,
                                               struct bigquery_committable *committable);
+
+#define BIGQUERY_FILE_VERSION      3u
+#define BIGQUERY_FILE_VERSION_AVRO 2u /* always */
+
+size_t bigquery_file_size(const struct staged_file *file);
+void bigquery_file_encode(const struct staged_file *file, uint8_t *data);
+/* ERR_OK, ERR_TRUNCATED, ERR_VERSION, ERR_CORRUPT, ERR_INVALID. Texts point into source. */
+MUST_USE enum err bigquery_file_decode(struct bytes source, struct staged_file *file);
 
 #endif

@@ -37,14 +37,15 @@ struct planning {
     uint32_t copies;
 };
 
-const char *staging_format_name(enum staging_format format)
+const char *staging_format_name(enum bigquery_source_format format)
 {
     switch (format) {
-    case STAGING_FORMAT_AVRO:
+    case BIGQUERY_AVRO:
         return "AVRO";
-    case STAGING_FORMAT_PARQUET:
+    case BIGQUERY_PARQUET:
         return "PARQUET";
-    case STAGING_FORMAT_NONE:
+    case BIGQUERY_FORMAT_NONE:
+    case BIGQUERY_SOURCE_FORMAT_END:
         break;
     }
     UNREACHABLE();
@@ -352,7 +353,8 @@ static enum err plan_direct(struct planning *planning)
 static enum err
 name_leaf(struct planning *planning, uint8_t format, uint32_t index, struct bytes *name)
 {
-    const struct bytes part = bytes_of_text(staging_format_name((enum staging_format)format));
+    const struct bytes part =
+        bytes_of_text(staging_format_name((enum bigquery_source_format)format));
     const bool tells = planning->formats > 1 || first_file(planning)->checkpoint != 0;
     struct suffix suffix;
     return name_table(planning, &part, tells ? 1 : 0, begin_suffix(&suffix, "p", index), name);
@@ -370,7 +372,7 @@ static enum err plan_leaves(struct planning *planning, struct bytes *leaves)
         index = at > planning->first && planning->plan->files[at - 1]->format != format ? 0 : index;
         struct suffix suffix;
         struct plan_job job = {
-            .kind = PLAN_LOAD, .write = PLAN_WRITE_TRUNCATE, .format = format, .creates = true};
+            .kind = PLAN_LOAD, .write = BIGQUERY_WRITE_TRUNCATE, .format = format, .creates = true};
         err = list_files(planning, at, end, &job);
         err = err == ERR_OK ? name_leaf(planning, format, index, &job.target) : err;
         err = err == ERR_OK ? add_job(planning, job, begin_suffix(&suffix, "p", index)) : err;
@@ -392,7 +394,7 @@ static enum err plan_group(struct planning *planning,
                            struct bytes *target)
 {
     struct plan_job job = {.kind = PLAN_COPY,
-                           .write = PLAN_WRITE_TRUNCATE,
+                           .write = BIGQUERY_WRITE_TRUNCATE,
                            .creates = true,
                            .stage = level,
                            .sources = sources,
@@ -455,10 +457,10 @@ plan_levels(struct planning *planning, struct bytes **tables, uint32_t *count, u
  * (BQJ-10). */
 static enum err plan_last(struct planning *planning, const struct bytes *tables, uint32_t count)
 {
-    const bool by_query = planning->config->write == PLAN_WRITE_TRUNCATE_DATA;
+    const bool by_query = planning->config->write == BIGQUERY_WRITE_TRUNCATE_DATA;
     struct plan_job copy = {.kind = PLAN_COPY,
-                            .write =
-                                by_query ? (uint8_t)PLAN_WRITE_TRUNCATE : planning->config->write,
+                            .write = by_query ? (uint8_t)BIGQUERY_WRITE_TRUNCATE
+                                              : planning->config->write,
                             .into_table = !by_query,
                             .creates = by_query,
                             .stage = TABLE_STAGE,
@@ -479,7 +481,7 @@ static enum err plan_last(struct planning *planning, const struct bytes *tables,
     }
     *gathered = copy.target;
     const struct plan_job query = {.kind = PLAN_QUERY,
-                                   .write = PLAN_WRITE_TRUNCATE_DATA,
+                                   .write = BIGQUERY_WRITE_TRUNCATE_DATA,
                                    .into_table = true,
                                    .stage = LAST_STAGE,
                                    .target = planning->table,
@@ -516,7 +518,7 @@ static struct bytes dataset_of(struct bytes table)
 static enum err plan_table(struct planning *planning)
 {
     const uint32_t loads = count_loads(planning);
-    const bool replaces = planning->config->write != PLAN_WRITE_APPEND;
+    const bool replaces = planning->config->write != BIGQUERY_WRITE_APPEND;
     if (loads > planning->formats || (replaces && planning->formats > 1)) {
         return plan_through_tables(planning, loads);
     }

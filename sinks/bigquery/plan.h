@@ -21,15 +21,10 @@
 #include "sinks/base/allocator.h"
 #include "sinks/base/bytes.h"
 #include "sinks/base/err.h"
+#include "sinks/port/bigquery.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum staging_format {
-    STAGING_FORMAT_NONE = 0,
-    STAGING_FORMAT_AVRO,
-    STAGING_FORMAT_PARQUET,
-};
 
 /* A file that was staged: what a committable says. */
 struct staged_file {
@@ -39,17 +34,11 @@ struct staged_file {
     uint64_t bytes;
     uint64_t rows;
     uint64_t checkpoint; /* 0: of a batch job */
-    uint8_t format;      /* enum staging_format */
-};
-
-enum plan_write {
-    PLAN_WRITE_APPEND = 0,
-    PLAN_WRITE_TRUNCATE,
-    PLAN_WRITE_TRUNCATE_DATA, /* replaces the rows and keeps the schema */
+    uint8_t format;      /* enum bigquery_source_format */
 };
 
 struct plan_config {
-    uint8_t write;             /* enum plan_write */
+    uint8_t write;             /* append, truncate, or truncate data */
     struct bytes temp_dataset; /* "projects/P/datasets/D"; empty: that of the table */
     uint32_t load_files_max;
     uint64_t load_bytes_max;
@@ -68,7 +57,7 @@ enum plan_kind {
 struct plan_job {
     struct plan_job *next; /* private */
     uint8_t kind;          /* enum plan_kind */
-    uint8_t write;         /* enum plan_write */
+    uint8_t write;         /* enum bigquery_write_disposition */
     uint8_t format;        /* of a load */
     bool into_table;       /* into the table itself, not into a temporary one */
     bool creates;          /* a temporary table that is not there */
@@ -110,6 +99,6 @@ MUST_USE enum err plan_make(struct plan *plan,
 void plan_release(struct plan *plan);
 
 /* "AVRO" and the like: in names and in requests. */
-const char *staging_format_name(enum staging_format format);
+const char *staging_format_name(enum bigquery_source_format format);
 
 #endif

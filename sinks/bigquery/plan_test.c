@@ -18,7 +18,8 @@ static struct byte_writer message;
 static struct allocator allocator;
 static struct test_memory memory;
 
-static const struct plan_config defaults = {.load_files_max = 10000,
+static const struct plan_config defaults = {.write = BIGQUERY_WRITE_APPEND,
+                                            .load_files_max = 10000,
                                             .load_bytes_max = UINT64_C(11) << 40,
                                             .copy_sources_max = 1200,
                                             .loads_max = 100000,
@@ -33,7 +34,7 @@ static void reset(void)
 }
 
 /* A file of checkpoint 7, 100 bytes long, whose name is its number. */
-static struct staged_file *add_file(const char *table, enum staging_format format)
+static struct staged_file *add_file(const char *table, enum bigquery_source_format format)
 {
     struct byte_writer name;
     struct staged_file *file = &files[file_count];
@@ -52,7 +53,7 @@ static struct staged_file *add_file(const char *table, enum staging_format forma
     return file;
 }
 
-static void add_files(const char *table, enum staging_format format, uint32_t count)
+static void add_files(const char *table, enum bigquery_source_format format, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         (void)add_file(table, format);
@@ -125,7 +126,9 @@ static void shuffle(uint64_t *state)
 static struct plan_config drawn_config(uint64_t *state)
 {
     struct plan_config config = defaults;
-    config.write = (uint8_t)next_number(state, 3);
+    static const uint8_t writes[] = {
+        BIGQUERY_WRITE_APPEND, BIGQUERY_WRITE_TRUNCATE, BIGQUERY_WRITE_TRUNCATE_DATA};
+    config.write = writes[next_number(state, ARRAY_COUNT(writes))];
     config.load_files_max = 1 + next_number(state, 8);
     config.load_bytes_max = 100 + next_number(state, 500);
     config.copy_sources_max = 2 + next_number(state, 4);
@@ -139,8 +142,8 @@ static void draw_files(uint64_t *state)
     const uint32_t count = 1 + next_number(state, FILES_MAX);
     for (uint32_t i = 0; i < count; i++) {
         const char *table = tables[next_number(state, ARRAY_COUNT(tables))];
-        struct staged_file *file = add_file(
-            table, next_number(state, 2) == 0 ? STAGING_FORMAT_AVRO : STAGING_FORMAT_PARQUET);
+        struct staged_file *file =
+            add_file(table, next_number(state, 2) == 0 ? BIGQUERY_AVRO : BIGQUERY_PARQUET);
         file->bytes = next_number(state, 200);
     }
 }
@@ -194,7 +197,7 @@ assert_job_is_sound(const struct plan *plan, uint32_t index, const struct plan_c
                 (job->kind == PLAN_LOAD ? config->load_files_max : config->copy_sources_max));
     assert_true(job->into_table == bytes_equal(job->target, job->table));
     assert_true(job->creates == !job->into_table);
-    assert_true(job->into_table || job->write == PLAN_WRITE_TRUNCATE);
+    assert_true(job->into_table || job->write == BIGQUERY_WRITE_TRUNCATE);
     assert_true(!job->into_table || job->write == config->write);
     assert_int_equal(count_readers(plan, job->target, plan->job_count), job->into_table ? 0 : 1);
     assert_int_equal(count_readers(plan, job->target, index), 0);
@@ -247,7 +250,8 @@ static void one_job_makes_a_table_s_rows_readable(void **state)
                     direct = direct && plan.jobs[k]->kind == PLAN_LOAD;
                 }
             }
-            assert_true(same == 1 || (same == 2 && direct && config.write == PLAN_WRITE_APPEND));
+            assert_true(same == 1 ||
+                        (same == 2 && direct && config.write == BIGQUERY_WRITE_APPEND));
         }
         end(&plan);
     }
@@ -257,7 +261,7 @@ static void files_that_fit_go_straight_into_their_table(void **state)
 {
     (void)state;
     reset();
-    add_files(T1, STAGING_FORMAT_AVRO, 3);
+    add_files(T1, BIGQUERY_AVRO, 3);
     struct plan plan = make(&defaults);
     assert_int_equal(plan.job_count, 1);
     const struct plan_job *job = plan.jobs[0];
@@ -273,8 +277,8 @@ static void a_batch_job_s_names_hold_no_checkpoint(void **state)
 {
     (void)state;
     reset();
-    add_file(T1, STAGING_FORMAT_AVRO)->checkpoint = 0;
-    add_file(T1, STAGING_FORMAT_AVRO)->checkpoint = 0;
+    add_file(T1, BIGQUERY_AVRO)->checkpoint = 0;
+    add_file(T1, BIGQUERY_AVRO)->checkpoint = 0;
     struct plan_config config = defaults;
     config.load_files_max = 1;
     struct plan plan = make(&config);
@@ -293,8 +297,8 @@ static void overflow_of_two_formats_fills_tables_of_different_names(void **state
 {
     (void)state;
     reset();
-    add_files(T1, STAGING_FORMAT_AVRO, 2);
-    add_files(T1, STAGING_FORMAT_PARQUET, 1);
+    add_files(T1, BIGQUERY_AVRO, 2);
+    add_files(T1, BIGQUERY_PARQUET, 1);
     struct plan_config config = defaults;
     config.load_files_max = 1;
     config.temp_dataset = BYTES_LITERAL("projects/p/datasets/scratch");
@@ -314,15 +318,18 @@ static void overflow_of_two_formats_fills_tables_of_different_names(void **state
 static void replaced_rows_of_two_formats_go_through_temporary_tables(void **state)
 {
     (void)state;
-    for (uint8_t write = PLAN_WRITE_APPEND; write <= PLAN_WRITE_TRUNCATE_DATA; write++) {
+    for (uint8_t i = 0; i < 3; i++) {
+        static const uint8_t writes[] = {
+            BIGQUERY_WRITE_APPEND, BIGQUERY_WRITE_TRUNCATE, BIGQUERY_WRITE_TRUNCATE_DATA};
+        const uint8_t write = writes[i];
         reset();
-        add_files(T1, STAGING_FORMAT_AVRO, 1);
-        add_files(T1, STAGING_FORMAT_PARQUET, 1);
+        add_files(T1, BIGQUERY_AVRO, 1);
+        add_files(T1, BIGQUERY_PARQUET, 1);
         struct plan_config config = defaults;
         config.write = write;
         struct plan plan = make(&config);
-        assert_int_equal(plan.temporary_table_count, write == PLAN_WRITE_APPEND ? 0 : write + 1);
-        assert_int_equal(plan.job_count, write + 2);
+        assert_int_equal(plan.temporary_table_count, i == 0 ? 0 : i + 1);
+        assert_int_equal(plan.job_count, i + 2);
         end(&plan);
     }
 }
@@ -331,9 +338,9 @@ static void kept_schemas_need_a_query_behind_the_copy(void **state)
 {
     (void)state;
     reset();
-    add_files(T1, STAGING_FORMAT_AVRO, 2);
+    add_files(T1, BIGQUERY_AVRO, 2);
     struct plan_config config = defaults;
-    config.write = PLAN_WRITE_TRUNCATE_DATA;
+    config.write = BIGQUERY_WRITE_TRUNCATE_DATA;
     config.load_files_max = 1;
     struct plan plan = make(&config);
     assert_int_equal(plan.job_count, 4);
@@ -345,7 +352,7 @@ static void kept_schemas_need_a_query_behind_the_copy(void **state)
         copy->target,
         BYTES_LITERAL("projects/p/datasets/d/tables/tmp_" JOB "_bb816446c7c5_c7_aggregate"));
     assert_int_equal(query->kind, PLAN_QUERY);
-    assert_int_equal(query->write, PLAN_WRITE_TRUNCATE_DATA);
+    assert_int_equal(query->write, BIGQUERY_WRITE_TRUNCATE_DATA);
     assert_bytes_equal(query->sources[0], copy->target);
     assert_bytes_equal(query->target, BYTES_LITERAL(T1));
     end(&plan);
@@ -357,7 +364,7 @@ static void copies_are_gathered_in_levels(void **state)
 {
     (void)state;
     reset();
-    add_files(T1, STAGING_FORMAT_AVRO, 7);
+    add_files(T1, BIGQUERY_AVRO, 7);
     struct plan_config config = defaults;
     config.load_files_max = 1;
     config.copy_sources_max = 3;
@@ -381,7 +388,7 @@ static void a_load_holds_no_more_bytes_than_it_may(void **state)
 {
     (void)state;
     reset();
-    add_files(T1, STAGING_FORMAT_AVRO, 4);
+    add_files(T1, BIGQUERY_AVRO, 4);
     files[0].bytes = 300;
     struct plan_config config = defaults;
     config.load_bytes_max = 250;
@@ -407,7 +414,7 @@ static void what_a_commit_may_not_mix_is_refused(void **state)
 {
     (void)state;
     reset();
-    add_files(T1, STAGING_FORMAT_AVRO, 3);
+    add_files(T1, BIGQUERY_AVRO, 3);
     files[2].checkpoint = 8;
     assert_refused(&defaults, "a commit has files of more than one checkpoint: gs://b/f102");
     files[2].checkpoint = 7;
@@ -422,7 +429,7 @@ static void more_jobs_than_a_commit_may_have_are_refused(void **state)
 {
     (void)state;
     reset();
-    add_files(T1, STAGING_FORMAT_AVRO, 5);
+    add_files(T1, BIGQUERY_AVRO, 5);
     struct plan_config config = defaults;
     config.load_files_max = 1;
     config.loads_max = 4;
@@ -441,9 +448,9 @@ static void a_plan_without_memory_keeps_none(void **state)
 {
     (void)state;
     reset();
-    add_files(T1, STAGING_FORMAT_AVRO, 12);
+    add_files(T1, BIGQUERY_AVRO, 12);
     struct plan_config config = defaults;
-    config.write = PLAN_WRITE_TRUNCATE_DATA;
+    config.write = BIGQUERY_WRITE_TRUNCATE_DATA;
     config.load_files_max = 1;
     config.copy_sources_max = 3;
     struct plan plan = make(&config);

@@ -45,7 +45,7 @@ void generic_user_init(struct generic_user *user, const struct sink_type *type)
     for (uint32_t i = 0; i < type->option_count; i++) {
         const struct sink_option *option = &type->options[i];
         user->options[i].number = option->fallback;
-        if (option->type == SINK_OPTION_TEXT) {
+        if (option->type == SINK_OPTION_TEXT && option->fallback_text != NULL) {
             user->options[i].text = bytes_of_text(option->fallback_text);
         }
     }

@@ -11,7 +11,7 @@
 #define VALUE_EMPTY   "!empty"
 #define KEY_FAILS     "!fails"
 
-#define TEST_OPTION_MAX 32u
+#define TEST_OPTION_MAX 32
 
 struct generic_user {
     struct sink_user user;
