@@ -292,6 +292,7 @@ guarantees: build/sinkproof ## write docs/guarantees.md again
 	tools/guarantees
 
 html-check: build/sinkproof ## the page of the matrix in headless Chromium; screenshots in build/html
+	$(quiet)mkdir -p build/html
 	build/sinkproof matrix --quick --html build/html --json build/html/matrix.json
 	tools/page-check build/html/index.html build/html/matrix.json
 	tools/schema-check docs/schema/matrix.json build/html/matrix.json

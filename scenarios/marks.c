@@ -81,8 +81,8 @@ static void add_phases(const struct run_config *config, struct marks_set *catalo
 
 /* In which phases of the engine a kind can fire; whatever the phase of a half then, for attempts and
  * parts of a job overlap. Processes die while an attempt runs; a checkpoint is judged, and told, while
- * it is under way, in a part that restarts as well, or until a stop is noticed. No sink opens a stream,
- * and no site offers a failing allocation. */
+ * it is under way, in a part that restarts as well, or until a stop is noticed. No site offers a failing
+ * allocation. */
 static const uint8_t engine_phases[FAULT_KIND_COUNT] = {
     [FAULT_ORDER] = UNHEALED,
     [FAULT_LATENCY] = UNHEALED,
@@ -94,6 +94,7 @@ static const uint8_t engine_phases[FAULT_KIND_COUNT] = {
     [FAULT_REFUSED] = UNHEALED,
     [FAULT_AMBIGUOUS] = UNHEALED,
     [FAULT_DUPLICATED] = UNHEALED,
+    [FAULT_STREAM_CUT] = UNHEALED,
     [FAULT_OUTAGE] = UNHEALED,
     [FAULT_RESOURCE] = UNHEALED,
     [FAULT_CRASH] = LIVE,
