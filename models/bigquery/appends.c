@@ -158,10 +158,10 @@ static enum schema_fit schema_fit(const struct connection *connection)
     bool is_early = false;
     for (uint32_t i = 0; i < connection->field_count; i++) {
         const struct writer_field *field = &connection->fields[i];
-        const bool is_there = field->column < BIGQUERY_COLUMN_MAX;
+        const bool is_there = field->column != BIGQUERY_COLUMN_NONE;
         is_extra = is_extra || !is_there;
         is_wrong = is_wrong || (is_there && !field->fits);
-        is_early = is_early || (is_there && field->column >= known);
+        is_early = is_early || (field->column < BIGQUERY_COLUMN_NONE && field->column >= known);
     }
     if (is_wrong) {
         return SCHEMA_WRONG;
@@ -284,6 +284,8 @@ static void keep_rows(struct bigquery *state,
         state->digest = digest_fold(state->digest, content.digest);
         if (is_hidden) {
             rows->contents[i] = content;
+        } else if (connection->has_changes) {
+            bigquery_change(state, connection, row_at(append, i), content, request);
         } else {
             bigquery_show(state, stream, content, request);
         }

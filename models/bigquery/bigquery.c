@@ -15,7 +15,9 @@
  * metadata; a query that lags behind.
  *
  * Entries. Each row that becomes readable is WORLD_CREATED: resource the table, generation the row's
- * number in it. A stream whose time is over is WORLD_EXPIRED when it is next asked for. */
+ * number in it. A stream whose time is over is WORLD_EXPIRED when it is next asked for. A row that changes
+ * another is WORLD_CREATED, WORLD_REPLACED or WORLD_REMOVED: resource the table and the key, generation how
+ * often the row was there. */
 #include "models/bigquery/state.h"
 #include "sinks/base/digest.h"
 
@@ -267,7 +269,8 @@ static const struct mark marks[] = {
 _Static_assert(MARK_BIGQUERY_END <= MARK_BIGQUERY_FIRST + MARK_MODEL_ROOM, "marks have room");
 
 static const char *const reader_names[] = {"query", NULL};
-static const char *const cause_names[] = {"ended", "finalized", "lifetime", "deleted", NULL};
+static const char *const cause_names[] = {
+    "ended", "finalized", "lifetime", "deleted", "row_deleted", NULL};
 
 const struct model_type bigquery_model = {
     .name = "bigquery",

@@ -56,8 +56,13 @@ void bigquery_take_schema(struct bigquery *state,
     connection->fields = bigquery_take(state, count * sizeof(connection->fields[0]));
     connection->field_count = count;
     connection->has_schema = true;
+    connection->has_changes = false;
+    const bool may_change =
+        connection->stream->is_default && bigquery_option(state, OPTION_PRIMARY_KEY) != 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct bigquery_field_descriptor *field = descriptor->field.items[i];
+        const uint32_t change =
+            may_change ? bigquery_change_column(field->name) : BIGQUERY_COLUMN_NONE;
         uint32_t column = 0;
         while (column < table->column_count &&
                !bytes_equal(table->columns[column].name, field->name)) {
@@ -66,9 +71,12 @@ void bigquery_take_schema(struct bigquery *state,
         const bool is_there = column < table->column_count;
         connection->fields[i] = (struct writer_field){
             .number = field->number,
-            .column = is_there ? column : BIGQUERY_COLUMN_MAX,
-            .fits = is_there && proto_type(&table->columns[column]) == field->type,
+            .column = is_there ? column : change,
+            .fits = is_there ? proto_type(&table->columns[column]) == field->type
+                             : field->type == BIGQUERY_TYPE_STRING,
         };
+        connection->has_changes =
+            connection->has_changes || connection->fields[i].column == BIGQUERY_COLUMN_CHANGE_TYPE;
         state->digest = digest_fold(state->digest, digest_bytes(field->name));
         state->digest = digest_fold(state->digest, (uint64_t)field->number << 8 | field->type);
     }
@@ -131,20 +139,37 @@ static bool value_is_valid(const struct column *column, const struct wire_field 
            (type != BIGQUERY_TYPE_STRING || bytes_is_utf8(field->value));
 }
 
+/* The value of a field that the table has no column for. */
+static bool pseudo_is_valid(uint32_t column, const struct wire_field *field)
+{
+    return field->wire == WIRE_TYPE_SIZED && bigquery_change_is_valid(column, field->value);
+}
+
 bool bigquery_row_is_valid(const struct connection *connection, struct bytes row)
 {
     const struct table *table = connection->stream->table;
     struct byte_reader reader;
     struct wire_field field;
     uint32_t found = 0; /* bit per column */
+    bool has_type = false;
     _Static_assert(BIGQUERY_COLUMN_MAX <= 32, "columns have bits");
     byte_reader_init(&reader, row);
     while (next_field(&reader, &field)) {
         const struct writer_field *written = field_of(connection, field.number);
+        if (written != NULL && written->column > BIGQUERY_COLUMN_NONE) {
+            has_type = has_type || written->column == BIGQUERY_COLUMN_CHANGE_TYPE;
+            if (!pseudo_is_valid(written->column, &field)) {
+                return false;
+            }
+            continue;
+        }
         if (written != NULL && !value_is_valid(&table->columns[written->column], &field)) {
             return false;
         }
         found |= written == NULL ? 0 : UINT32_C(1) << written->column;
+    }
+    if (connection->has_changes && !has_type) {
+        return false;
     }
     for (uint32_t i = 0; i < table->column_count; i++) {
         if (table->columns[i].required_until > connection->opened_at && (found >> i & 1) == 0) {
@@ -210,6 +235,22 @@ static void put_column(const struct connection *connection,
     if (last.number != 0 && !is_repeated) {
         put_field(writer, column, &last);
     }
+}
+
+struct bytes
+bigquery_row_value(const struct connection *connection, struct bytes row, uint32_t column)
+{
+    struct byte_reader reader;
+    struct wire_field field;
+    struct bytes value = {0};
+    byte_reader_init(&reader, row);
+    while (next_field(&reader, &field)) {
+        const struct writer_field *written = field_of(connection, field.number);
+        if (written != NULL && written->column == column) {
+            value = field.value;
+        }
+    }
+    return value;
 }
 
 struct model_content

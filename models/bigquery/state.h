@@ -52,6 +52,7 @@ enum bigquery_cause {
     BIGQUERY_CAUSE_FINALIZED,
     BIGQUERY_CAUSE_LIFETIME,
     BIGQUERY_CAUSE_DELETED,
+    BIGQUERY_CAUSE_ROW_DELETED,
 };
 
 /* Of the model's own events; a: the job's resource. */
@@ -60,6 +61,11 @@ enum bigquery_event {
     BIGQUERY_EVENT_JOB_RUNS,
     BIGQUERY_EVENT_JOB_ENDS,
 };
+
+/* Columns that no table has, of rows that change others (BQC-01). */
+#define BIGQUERY_COLUMN_NONE        BIGQUERY_COLUMN_MAX
+#define BIGQUERY_COLUMN_CHANGE_TYPE (BIGQUERY_COLUMN_MAX + 1u)
+#define BIGQUERY_COLUMN_SEQUENCE    (BIGQUERY_COLUMN_MAX + 2u)
 
 /* A column stays where it is: its index is its name in rows that are kept. */
 struct column {
@@ -96,6 +102,25 @@ struct table {
     uint64_t version; /* of the metadata: the etag */
     nanos updates[BIGQUERY_UPDATE_MAX];
     uint64_t update_count;
+    struct keyed_row *keys; /* newest first */
+};
+
+/* What was last said of a row (BQC-02). */
+struct row_version {
+    uint32_t section_count; /* 0: no sequence number */
+    uint64_t sections[4];
+};
+
+/* The row of a primary key, there or deleted. */
+struct keyed_row {
+    struct keyed_row *next;
+    uint64_t key; /* digest */
+    uint32_t resource;
+    uint32_t generation; /* times that it was there */
+    bool present;
+    nanos deleted_at;
+    bool has_latest;
+    struct row_version latest;
 };
 
 /* Rows of one append. */
@@ -125,7 +150,7 @@ struct stream {
 /* A field of a writer's schema. */
 struct writer_field {
     uint32_t number;
-    uint32_t column; /* index; BIGQUERY_COLUMN_MAX: the table has no such column */
+    uint32_t column; /* index, or one of BIGQUERY_COLUMN_ */
     bool fits;       /* the column's type */
 };
 
@@ -135,6 +160,7 @@ struct connection {
     struct stream *stream;
     bool is_refused; /* another connection of the stream's counts (BQW-22) */
     bool has_schema;
+    bool has_changes;      /* its rows say how they change the table */
     nanos opened_at;       /* the columns that were known then are the connection's (BQW-25) */
     uint32_t told_columns; /* that the writer was told of */
     struct writer_field *fields;
@@ -398,7 +424,22 @@ void bigquery_append(struct bigquery *state,
                      const struct model_request *request,
                      struct model_replies *replies);
 
+/* changes.c */
+/* BIGQUERY_COLUMN_NONE when a field's name is none of those of changes. */
+uint32_t bigquery_change_column(struct bytes name);
+/* Whether the value of such a field is one. */
+bool bigquery_change_is_valid(uint32_t column, struct bytes value);
+/* Let a row that is valid change the table. */
+void bigquery_change(struct bigquery *state,
+                     const struct connection *connection,
+                     struct bytes row,
+                     struct model_content content,
+                     const struct model_request *request);
+
 /* rows.c */
+/* The last value of a field of a row, empty when it has none. */
+struct bytes
+bigquery_row_value(const struct connection *connection, struct bytes row, uint32_t column);
 void bigquery_take_schema(struct bigquery *state,
                           struct connection *connection,
                           const struct bigquery_descriptor *descriptor);

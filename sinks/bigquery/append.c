@@ -17,7 +17,16 @@ struct append *append_make(const struct allocator *allocator)
 struct append_row *
 append_row_make(const struct allocator *allocator, struct bytes serialized, uint64_t token)
 {
-    const size_t size = sizeof(struct append_row) + serialized.size;
+    return append_row_make_with_tail(allocator, serialized, (struct bytes){0}, token);
+}
+
+struct append_row *append_row_make_with_tail(const struct allocator *allocator,
+                                             struct bytes serialized,
+                                             struct bytes tail,
+                                             uint64_t token)
+{
+    const size_t row_size = serialized.size + tail.size;
+    const size_t size = sizeof(struct append_row) + row_size;
     struct append_row *row = allocator_take(allocator, size);
     if (row == NULL) {
         return NULL;
@@ -26,9 +35,18 @@ append_row_make(const struct allocator *allocator, struct bytes serialized, uint
     if (serialized.size > 0) {
         memcpy(copy, serialized.data, serialized.size);
     }
-    *row =
-        (struct append_row){.token = token, .row = {{copy, serialized.size}}, .block_size = size};
+    if (tail.size > 0) {
+        memcpy(copy + serialized.size, tail.data, tail.size);
+    }
+    *row = (struct append_row){
+        .token = token, .row = {{copy, row_size}}, .tail_size = tail.size, .block_size = size};
     return row;
+}
+
+struct bytes append_row_serialized(const struct append_row *row)
+{
+    const struct bytes all = row->row.serialized;
+    return (struct bytes){all.data, all.size - row->tail_size};
 }
 
 void append_row_release(const struct allocator *allocator, struct append_row *row)

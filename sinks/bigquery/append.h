@@ -17,6 +17,7 @@ struct append_row {
     uint64_t token; /* of its record */
     bool is_bad;    /* the service says that it is none */
     struct bigquery_row row;
+    size_t tail_size; /* of its end, which is not the serializer's */
     size_t block_size;
 };
 
@@ -52,6 +53,12 @@ static inline struct append *append_of(struct list_link *link)
 struct append *append_make(const struct allocator *allocator);
 struct append_row *
 append_row_make(const struct allocator *allocator, struct bytes serialized, uint64_t token);
+struct append_row *append_row_make_with_tail(const struct allocator *allocator,
+                                             struct bytes serialized,
+                                             struct bytes tail,
+                                             uint64_t token);
+/* What the serializer gave. */
+struct bytes append_row_serialized(const struct append_row *row);
 
 void append_row_release(const struct allocator *allocator, struct append_row *row);
 /* With all its rows. */

@@ -1,8 +1,9 @@
 /* The at-least-once sink: what is appended to the default stream, how each failure is mended, what a barrier
  * and the interval wait for, and what a close leaves.
  * link: sinks/bigquery/at_least_once sinks/bigquery/at_least_once_writer sinks/bigquery/outlet
- * link: sinks/bigquery/destination_host sinks/bigquery/appender sinks/bigquery/append
- * link: sinks/bigquery/classify sinks/bigquery/options sinks/bigquery/appends_testkit sinks/bigquery/schema sinks/bigquery/reconcile
+ * link: sinks/bigquery/change sinks/bigquery/destination_host sinks/bigquery/appender sinks/bigquery/append
+ * link: sinks/bigquery/classify sinks/bigquery/options sinks/bigquery/appends_testkit sinks/bigquery/schema
+ * link: sinks/bigquery/reconcile
  * link: sinks/generic/user_testkit sinks/host_testkit sinks/parking sinks/retry
  * link: sinks/port/port sinks/port/decode sinks/port/status sinks/port/bigquery
  * link: sinks/base/bytes sinks/base/digest sinks/base/list sinks/base/allocator sinks/base/units

@@ -22,6 +22,7 @@
 #include "sinks/base/check.h"
 #include "sinks/base/digest.h"
 #include "sinks/bigquery/at_least_once.h"
+#include "sinks/bigquery/change.h"
 #include "sinks/bigquery/outlet.h"
 #include "sinks/effects.h"
 
@@ -168,7 +169,8 @@ static void hold(const struct step *step)
 static void take_row(const struct step *step,
                      const struct sink_record *record,
                      struct bytes table,
-                     struct bytes serialized)
+                     struct bytes serialized,
+                     struct bytes tail)
 {
     struct writer *writer = step->writer;
     struct outlet *outlet = obtain(step, table);
@@ -176,7 +178,9 @@ static void take_row(const struct step *step,
         return;
     }
     struct append_row *row =
-        outlet == NULL ? NULL : append_row_make(writer->allocator, serialized, record->token);
+        outlet == NULL
+            ? NULL
+            : append_row_make_with_tail(writer->allocator, serialized, tail, record->token);
     if (row == NULL || outlet_add(&writer->host, outlet, row) != ERR_OK) {
         if (row != NULL) {
             append_row_release(writer->allocator, row);
@@ -189,6 +193,23 @@ static void take_row(const struct step *step,
     if (outlet_is_full(&writer->host, outlet)) {
         hold(step);
     }
+}
+
+/* A row says how it changes the table, where that is asked for. */
+static void take_change(const struct step *step,
+                        const struct sink_record *record,
+                        struct bytes table,
+                        struct bytes serialized)
+{
+    const struct bigquery_config *config = &step->writer->config;
+    uint8_t text[BIGQUERY_CHANGE_SIZE_MAX];
+    struct byte_writer tail;
+    byte_writer_init(&tail, text, sizeof(text));
+    if (config->changes && !bigquery_change_write(record, config->sequence, &tail)) {
+        fail_record(step, record->token, serialized, SINK_REASON_REJECTED);
+        return;
+    }
+    take_row(step, record, table, serialized, byte_writer_view(&tail));
 }
 
 static void write_record(const struct step *step, const struct sink_record *record)
@@ -209,7 +230,7 @@ static void write_record(const struct step *step, const struct sink_record *reco
     } else if (serialized.size > writer->config.row_bytes_max) {
         fail_record(step, record->token, serialized, SINK_REASON_REJECTED);
     } else {
-        take_row(step, record, table, serialized);
+        take_change(step, record, table, serialized);
     }
 }
 

@@ -130,7 +130,8 @@ bool destination_host_route(struct destination_host *host,
         }
         append_remove(append, row);
         list_push_back(&host->handed, &row->link);
-        destination_host_reject(host, row->token, row->row.serialized, table, SINK_REASON_REJECTED);
+        destination_host_reject(
+            host, row->token, append_row_serialized(row), table, SINK_REASON_REJECTED);
     }
     return true;
 }

@@ -3,6 +3,7 @@
 #include "sinks/base/check.h"
 #include "sinks/port/bigquery.h"
 
+static const char *const bigquery_sequence_names[] = {"position", "none", NULL};
 static const char *const bigquery_create_names[] = {"create_if_needed", "create_never", NULL};
 
 const struct sink_option bigquery_options[BIGQUERY_OPTION_COUNT] = {
@@ -163,5 +164,8 @@ enum err bigquery_configure_eager(const struct sink_option_value *options,
     }
     config->in_flight_bytes_max = (size_t)options[BIGQUERY_EAGER_OPTION_MAX_IN_FLIGHT_BYTES].number;
     config->flush_interval = options[BIGQUERY_EAGER_OPTION_FLUSH_INTERVAL].number;
+    config->changes = options[BIGQUERY_EAGER_OPTION_CHANGE_DATA_CAPTURE].number != 0;
+    config->sequence = config->changes && options[BIGQUERY_EAGER_OPTION_CHANGE_SEQUENCE].number ==
+                                              BIGQUERY_SEQUENCE_POSITION;
     return ERR_OK;
 }

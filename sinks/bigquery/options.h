@@ -10,6 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What orders the changes of a row. */
+enum bigquery_sequence {
+    BIGQUERY_SEQUENCE_POSITION = 0,
+    BIGQUERY_SEQUENCE_NONE,
+};
+
 enum bigquery_option {
 #define BIGQUERY_OPTION(name, key, type, fallback, text, min, max, names, sentence)                \
     BIGQUERY_OPTION_##name,
@@ -72,6 +78,8 @@ struct bigquery_config {
     nanos response_timeout;
     nanos request_timeout;
     nanos flush_interval; /* 0: only barriers flush */
+    bool changes;         /* rows change those of their primary key, */
+    bool sequence;        /* and say in which order */
 };
 
 /* Check the options and read them. ERR_OK, or ERR_INVALID and one line in message. */

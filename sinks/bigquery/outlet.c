@@ -29,6 +29,8 @@ struct outlet *outlet_make(struct destination_host *host, struct bytes table)
     list_init(&made->repairs);
     appender_init(&made->appender, host->allocator, host->config, &host->numbers, &host->parking);
     made->appender.is_default = true;
+    made->schema.change_fields =
+        (uint8_t)((host->config->changes ? 1 : 0) + (host->config->sequence ? 1 : 0));
     appender_reset(&made->appender, made->stream);
     return made;
 }

@@ -38,6 +38,24 @@ static bool is_valid(const struct bigquery_table_schema *schema)
     return true;
 }
 
+static const struct bigquery_field_descriptor change_fields[] = {
+    {{(const uint8_t *)"_CHANGE_TYPE", 12}, BIGQUERY_FIELD_CHANGE_TYPE, BIGQUERY_TYPE_STRING},
+    {{(const uint8_t *)"_CHANGE_SEQUENCE_NUMBER", 23},
+     BIGQUERY_FIELD_CHANGE_SEQUENCE,
+     BIGQUERY_TYPE_STRING},
+};
+
+/* Whether a column has the name of a field that is none. */
+static bool has_change_field(const struct bigquery_schema *schema,
+                             const struct bigquery_table_schema *table)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < schema->change_fields; i++) {
+        found = found || column_by_name(table, change_fields[i].name) != NULL;
+    }
+    return found;
+}
+
 /* Times and truths are numbers. */
 static enum bigquery_proto_type proto_type(enum bigquery_field_type type)
 {
@@ -64,7 +82,7 @@ void bigquery_schema_release(struct bigquery_schema *schema, const struct alloca
 {
     allocator_give(allocator, schema->block, schema->block_size);
     allocator_give(allocator, schema->fields, schema->fields_size);
-    *schema = (struct bigquery_schema){0};
+    *schema = (struct bigquery_schema){.change_fields = schema->change_fields};
 }
 
 /* A schema points into itself. */
@@ -80,7 +98,7 @@ void bigquery_schema_move(struct bigquery_schema *to,
     bigquery_schema_release(to, allocator);
     *to = *from;
     link_parts(to);
-    *from = (struct bigquery_schema){0};
+    *from = (struct bigquery_schema){.change_fields = to->change_fields};
 }
 
 /* The fields of a descriptor and the list of them, in one block. */
@@ -99,8 +117,11 @@ static void describe(struct bigquery_schema *schema)
         };
         items[i] = &fields[i];
     }
-    schema->descriptor =
-        (struct bigquery_descriptor){.name = {(const uint8_t *)"Row", 3}, .field = {items, count}};
+    for (uint32_t i = 0; i < schema->change_fields; i++) {
+        items[count + i] = &change_fields[i];
+    }
+    schema->descriptor = (struct bigquery_descriptor){
+        .name = {(const uint8_t *)"Row", 3}, .field = {items, count + schema->change_fields}};
     link_parts(schema);
 }
 
@@ -117,12 +138,13 @@ enum err bigquery_schema_read(struct bigquery_schema *schema,
         return err;
     }
     const struct bigquery_table_schema *table = block;
-    if (!is_valid(table)) {
+    if (!is_valid(table) || has_change_field(schema, table)) {
         allocator_give(allocator, block, block_size);
         return ERR_INVALID;
     }
     const size_t fields_size =
-        table->fields.count * (sizeof(struct bigquery_field_descriptor) + sizeof(void *));
+        table->fields.count * (sizeof(struct bigquery_field_descriptor) + sizeof(void *)) +
+        schema->change_fields * sizeof(void *);
     uint8_t *fields = allocator_take(allocator, fields_size);
     if (fields == NULL) {
         allocator_give(allocator, block, block_size);
@@ -130,6 +152,7 @@ enum err bigquery_schema_read(struct bigquery_schema *schema,
     }
     bigquery_schema_release(schema, allocator);
     *schema = (struct bigquery_schema){
+        .change_fields = schema->change_fields,
         .version = version,
         .table = table,
         .block = block,

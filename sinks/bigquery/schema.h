@@ -17,8 +17,13 @@
 
 #define BIGQUERY_COLUMNS_MAX 64u
 
+/* Fields of rows that change others. They are no columns, and stand far behind all that may come. */
+#define BIGQUERY_FIELD_CHANGE_TYPE     1001u
+#define BIGQUERY_FIELD_CHANGE_SEQUENCE 1002u
+
 /* Must not move while it is referred to. */
 struct bigquery_schema {
+    uint8_t change_fields;                     /* how many of them; set before the first reading */
     uint64_t version;                          /* read: of the user's; 0 before the first */
     const struct bigquery_table_schema *table; /* read: NULL before the first */
     struct bigquery_proto_schema proto;        /* read: what a connection opens with */
