@@ -10,6 +10,9 @@ static const char *const kind_names[] = {
 #undef X
 };
 
+static const char *const configured_names[] = {"nothing", "created", "changed", "removed"};
+_Static_assert(ARRAY_COUNT(configured_names) == CONFIGURED_COUNT, "each has a name");
+
 static const char *const stop_cause_names[] = {
     [STOP_CAUSE_NONE] = "none",
     [STOP_CAUSE_CRASH] = "crash",
@@ -58,6 +61,12 @@ const char *journal_kind_name(uint32_t kind)
 {
     CHECK(kind < ARRAY_COUNT(kind_names));
     return kind_names[kind];
+}
+
+const char *configured_name(uint32_t configured)
+{
+    CHECK(configured < CONFIGURED_COUNT);
+    return configured_names[configured];
 }
 
 const char *stop_cause_name(uint32_t cause)

@@ -90,6 +90,8 @@ enum journal_kind {
     /* host: a region of the job, of which lane is the task, restarts while the others go on */
     HOST_REGION_STARTED, /* attempt; checkpoint = restored one or 0; a = regions */
     HOST_REGION_STOPPED, /* attempt; code = enum stop_cause; a = sink_reason */
+    /* world: what holds the data is itself made or changed by a request; lane = service */
+    WORLD_CONFIGURED, /* resource; code = enum configured */
     JOURNAL_KIND_COUNT,
 };
 
@@ -110,6 +112,17 @@ struct journal_entry {
     uint64_t a;
     uint64_t b;
 };
+
+/* What a request did to a resource that holds data. */
+enum configured {
+    CONFIGURED_NONE = 0,
+    CONFIGURED_CREATED,
+    CONFIGURED_CHANGED,
+    CONFIGURED_REMOVED,
+    CONFIGURED_COUNT,
+};
+
+const char *configured_name(uint32_t configured);
 
 enum stop_cause {
     STOP_CAUSE_NONE = 0,

@@ -197,6 +197,9 @@ static void write_place(struct byte_writer *writer,
     case 's':
         byte_writer_text(writer, stop_cause_name(entry->code));
         return;
+    case 'w':
+        byte_writer_text(writer, configured_name(entry->code));
+        return;
     case 'x':
         byte_writer_text(writer, abort_cause_name(entry->code));
         return;

@@ -81,7 +81,9 @@ struct judge_facts {
     uint64_t control_methods; /* bit per method of the target service that only reads what the
                                      configuration is about */
     struct judge_retry retry[2]; /* after a transient failure; after NOT_FOUND */
-    uint32_t excuses; /* bits of enum excuse: what is out of the scenario's scope; 0 nothing */
+    uint32_t forbidden; /* bits 1 << enum configured: what the configuration forbids the sink to do
+                           to what holds its data */
+    uint32_t excuses;   /* bits of enum excuse: what is out of the scenario's scope; 0 nothing */
 };
 
 /* Excuses that a scenario may grant; each is judged by its cause in the journal

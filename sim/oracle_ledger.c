@@ -746,6 +746,7 @@ void ledger_note(struct ledger *ledger, const struct journal_entry *entry, uint3
     case WORLD_EXPIRED:
     case WORLD_CHANGED:
     case WORLD_REFUSED:
+    case WORLD_CONFIGURED:
         return;
     case JOURNAL_KIND_COUNT:
         break;

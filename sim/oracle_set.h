@@ -36,5 +36,7 @@ extern const struct oracle_type oracle_end_to_end;
 extern const struct oracle_type oracle_one_cut;
 extern const struct oracle_type oracle_channel_state;
 extern const struct oracle_type oracle_handle_safe;
+extern const struct oracle_type oracle_scope;
+extern const struct oracle_type oracle_latest_per_key;
 
 #endif

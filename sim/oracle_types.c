@@ -31,6 +31,8 @@ const struct oracle_type *const oracle_types[] = {
     &oracle_one_cut,
     &oracle_channel_state,
     &oracle_handle_safe,
+    &oracle_scope,
+    &oracle_latest_per_key,
 };
 
 const size_t oracle_type_count = ARRAY_COUNT(oracle_types);

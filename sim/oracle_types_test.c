@@ -11,6 +11,7 @@
  * link: sim/oracle_retry_budget sim/oracle_refused sim/oracle_no_leak sim/oracle_order_per_key
  * link: sim/oracle_end_to_end sim/oracle_one_cut sim/oracle_channel_state
  * link: sim/oracle_handle_safe sim/world sim/clock sim/trace sim/sched sim/choice sim/fault sim/tape
+ * link: sim/oracle_scope sim/oracle_latest_per_key
  * link: sim/oracle_table
  * link: sim/journal sim/engine/store sim/arena sim/lane sinks/base/units sinks/base/bytes sinks/sink
  * link: sinks/base/digest sinks/base/pool sinks/base/list sinks/base/allocator
@@ -54,6 +55,8 @@ static void the_order_is_fixed(void **state)
         "one-cut",
         "channel-state",
         "handle-safe",
+        "scope",
+        "latest-per-key",
     };
     assert_int_equal(oracle_type_count, ARRAY_COUNT(names));
     for (size_t index = 0; index < oracle_type_count; index++) {

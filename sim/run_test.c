@@ -16,6 +16,7 @@
  * link: sim/oracle_retry_budget sim/oracle_refused sim/oracle_no_leak sim/oracle_order_per_key
  * link: sim/oracle_end_to_end sim/oracle_one_cut sim/oracle_channel_state
  * link: sim/oracle_handle_safe
+ * link: sim/oracle_scope sim/oracle_latest_per_key
  * link: sim/oracle_table
  * link: sim/oracle_effectively_once sim/oracle_exactly_once_write sim/oracle_identity_stable
  * link: sim/oracle_liveness sim/oracle_no_early_visibility sim/oracle_no_silent_loss

@@ -4,7 +4,7 @@
  * link: models/bigquery/others models/bigquery/contents models/bigquery/avro models/storage/storage
  * link: sinks/port/storage
  * link: models/bigquery/bigquery models/bigquery/appends models/bigquery/rows models/bigquery/streams
- * link: models/bigquery/tables models/bigquery/columns models/bigquery/metadata
+ * link: models/bigquery/tables models/bigquery/columns models/bigquery/metadata models/bigquery/changes
  * link: models/model_testkit sinks/port/bigquery sinks/port/port
  * link: sinks/port/decode sinks/port/status sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
  * link: sinks/base/units sinks/base/allocator
@@ -878,6 +878,7 @@ static void tables_agree(void **state)
 #define X(ids, test) {ids, #test},
         CLAUSE_TESTS(X)
 #undef X
+            {"BQC-01 BQC-02 BQC-03 BQC-04 BQC-05", "changes_test.c"},
             {"BQJ-01 BQJ-02 BQJ-03 BQJ-04 BQJ-05 BQJ-06 BQJ-07 BQJ-08 BQJ-30", "jobs_test.c"},
             {"BQJ-14 BQJ-16 BQT-04 BQT-05 BQT-06", "jobs_test.c"},
             {"BQJ-09 BQJ-10 BQJ-11 BQJ-13 BQJ-21 BQJ-31 BQJ-32 BQJ-33 BQJ-34 BQJ-35",

@@ -178,5 +178,6 @@ void bigquery_patch_table(struct bigquery *state,
     if (patch->table->labels.count > 0) {
         bigquery_set_labels(state, table, &patch->table->labels);
     }
+    bigquery_note_table(state, table, CONFIGURED_CHANGED, request);
     bigquery_reply_table(state, table, replies);
 }

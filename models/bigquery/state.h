@@ -279,6 +279,11 @@ bool bigquery_table_answers(struct bigquery *state,
 /* The table of a REST call; NULL: the scenario knows none of this name. */
 struct table *bigquery_table_named(struct bigquery *state,
                                    const struct bigquery_table_reference *reference_or_null);
+/* A request made or changed a table. */
+void bigquery_note_table(struct bigquery *state,
+                         const struct table *table,
+                         enum configured what,
+                         const struct model_request *request);
 void bigquery_insert_table(struct bigquery *state,
                            const struct model_request *request,
                            struct model_replies *replies);

@@ -82,6 +82,21 @@ struct table *bigquery_table_named(struct bigquery *state,
                : NULL;
 }
 
+void bigquery_note_table(struct bigquery *state,
+                         const struct table *table,
+                         enum configured what,
+                         const struct model_request *request)
+{
+    const struct model_effect effect = {
+        .kind = WORLD_CONFIGURED,
+        .code = (uint8_t)what,
+        .resource = table->resource,
+        .generation = 1,
+        .request_or_null = request,
+    };
+    model_note(&state->env, &effect);
+}
+
 /* Of several who create a table at once, one is first, and some of the others hear of a rate (BQJ-18). */
 static void refuse_second(struct bigquery *state,
                           const struct table *table,
@@ -133,5 +148,6 @@ void bigquery_insert_table(struct bigquery *state,
     state->digest = digest_fold(state->digest, table->resource);
     bigquery_set_columns(state, table, insert->table->schema, 0);
     bigquery_set_labels(state, table, &insert->table->labels);
+    bigquery_note_table(state, table, CONFIGURED_CREATED, request);
     bigquery_reply_table(state, table, replies);
 }

@@ -108,6 +108,16 @@ static nanos residence_of(const struct sink_option_table *table)
     return nanos_add(repair, schema_wait_of(table));
 }
 
+static uint32_t forbidden_by(const struct sink_option_table *sink)
+{
+    const bool creates = wiring_option(sink, "create_disposition", BIGQUERY_CREATE_IF_NEEDED) ==
+                         BIGQUERY_CREATE_IF_NEEDED;
+    const bool changes = wiring_option(sink, "allow_new_fields", 0) != 0 ||
+                         wiring_option(sink, "allow_field_relaxation", 0) != 0;
+    return UINT32_C(1) << CONFIGURED_REMOVED | (creates ? 0 : UINT32_C(1) << CONFIGURED_CREATED) |
+           (changes ? 0 : UINT32_C(1) << CONFIGURED_CHANGED);
+}
+
 static void windows_of(const struct wiring_input *input, struct wiring_windows *windows)
 {
     const struct sink_option_table table = {
@@ -122,6 +132,7 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         .recovery_window = wiring_option(&model, "buffered_ttl", 0),
         .release_max = wiring_option(&model, "buffered_ttl", 0),
         .writer_waits = true,
+        .forbidden = forbidden_by(&table),
         .concurrency_max = (uint32_t)(wiring_option(&table, "max_in_flight_appends", 100) *
                                       WIRING_DESTINATION_MAX),
         .resources_made_max = input->by_split ? destinations(input, found) : 1,
