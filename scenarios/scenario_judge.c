@@ -209,6 +209,8 @@ static bool is_judged_by(const struct sink_type *sink, const char *oracle)
         {"one-cut", SINK_EXACTLY_ONCE},
         {"channel-state", SINK_GUARANTEE_NONE},
         {"handle-safe", SINK_GUARANTEE_NONE},
+        {"scope", SINK_GUARANTEE_NONE},
+        {"latest-per-key", SINK_GUARANTEE_NONE},
         {"no-silent-loss", SINK_AT_LEAST_ONCE},
     };
     for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {

@@ -1,5 +1,8 @@
 /* Rows that change others by their primary key.
  *
+ * link: models/bigquery/jobs models/bigquery/load models/bigquery/copy models/bigquery/writes
+ * link: models/bigquery/others models/bigquery/contents models/bigquery/avro models/storage/storage
+ * link: sinks/port/storage
  * link: models/bigquery/bigquery models/bigquery/appends models/bigquery/rows models/bigquery/streams
  * link: models/bigquery/tables models/bigquery/columns models/bigquery/metadata models/bigquery/changes
  * link: models/model_testkit sinks/port/bigquery sinks/port/port
