@@ -214,10 +214,11 @@ NOINLINE static void note_completed(struct ledger *ledger, uint32_t number)
         ledger->covered_to[split] = to > ledger->covered_to[split] ? to : ledger->covered_to[split];
     }
     cover_arrived(ledger, number);
+    const uint32_t cut_before = ledger->cut;
     ledger->cut = number;
     ledger->saw |= ledger->batch_count > 0 ? SAW_COVERED : 0;
     ledger->saw |= checkpoint->in_flight_count > 0 ? SAW_IN_FLIGHT : 0;
-    ledger_note_collected(ledger, checkpoint);
+    ledger_note_collected(ledger, checkpoint, cut_before);
 }
 
 /* What was handed over behind a position is rolled back. */

@@ -102,15 +102,21 @@ bool ledger_is_live(const struct ledger *ledger, const struct ledger_envelope *e
            envelope->place_attempt == ledger->attempts[envelope->subtask];
 }
 
-void ledger_note_collected(struct ledger *ledger, const struct stored_checkpoint *checkpoint)
+void ledger_note_collected(struct ledger *ledger,
+                           const struct stored_checkpoint *checkpoint,
+                           uint32_t cut_before)
 {
+    ledger->batches_held = 0;
     for (uint32_t of = 0; of < checkpoint->collection_count; of++) {
         const struct stored_collection *collection = &checkpoint->collections[of];
         for (uint32_t index = 0; index < collection->request_count; index++) {
             const struct ledger_identity *identity =
                 ledger_identity(ledger, collection->requests[index]->identity);
             if (identity != NULL && identity->envelope != 0) {
-                ledger->envelopes[identity->envelope - 1].collected = checkpoint->number;
+                struct ledger_envelope *envelope = &ledger->envelopes[identity->envelope - 1];
+                envelope->collected = checkpoint->number;
+                ledger->batches_held +=
+                    envelope->record == 0 && envelope->checkpoint > cut_before ? 1 : 0;
             }
         }
     }

@@ -29,7 +29,9 @@ void ledger_expect_restored(struct ledger *ledger,
                             uint32_t region,
                             uint32_t regions);
 /* The completed checkpoint holds these. */
-void ledger_note_collected(struct ledger *ledger, const struct stored_checkpoint *checkpoint);
+void ledger_note_collected(struct ledger *ledger,
+                           const struct stored_checkpoint *checkpoint,
+                           uint32_t cut_before);
 void ledger_note_staged(struct ledger *ledger,
                         const struct journal_entry *entry,
                         uint32_t position);
