@@ -82,7 +82,7 @@ enum journal_kind {
     WORLD_REMOVED,  /* resource, generation; code = model's cause */
     WORLD_EXPIRED,  /* resource, generation; code = model's cause (protection lapsed) */
     WORLD_VISIBLE,  /* resource, generation, value, record to reader class code, from 1 */
-    WORLD_HIDDEN,   /* no longer visible to reader class code */
+    WORLD_HIDDEN,   /* no longer visible to reader class code; 0: what was created */
     WORLD_CHANGED,  /* something outside the job changed a resource: code = model's cause */
     WORLD_REFUSED,  /* request had no effect: code = port code */
     /* host: what a start leaves behind; lane = committer */

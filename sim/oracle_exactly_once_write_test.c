@@ -44,6 +44,25 @@ static void a_second_creation_is_a_violation(void **state)
     assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_VIOLATION);
 }
 
+/* Goal: a row that another commit replaces is gone, and one that is written anew in its place is no second
+ * one. Method: hidden for good; hidden and created again. */
+static void a_row_that_is_replaced_is_gone(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit_deliver(&kit, 1, 21, 11);
+    kit_envelope(&kit, HOST_FINALISED, 21);
+    kit_effect(&kit, WORLD_HIDDEN, 1, 11, 0);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_VIOLATION);
+    prepare(&kit);
+    kit_deliver(&kit, 1, 21, 11);
+    kit_envelope(&kit, HOST_FINALISED, 21);
+    kit_effect(&kit, WORLD_HIDDEN, 1, 11, 0);
+    kit_effect(&kit, WORLD_CREATED, 1, 11, 0);
+    assert_int_equal(kit_end(&kit, RUN_END_STUCK), VERDICT_OK);
+}
+
 static void a_covered_record_without_an_effect_is_a_violation(void **state)
 {
     (void)state;
@@ -104,6 +123,7 @@ static void a_declared_stop_may_excuse_a_missing_record(void **state)
 TEST_MAIN(oracle_exactly_once_write,
           TEST(committed_once_over_a_restore_is_fine),
           TEST(a_second_creation_is_a_violation),
+          TEST(a_row_that_is_replaced_is_gone),
           TEST(a_covered_record_without_an_effect_is_a_violation),
           TEST(an_uncovered_record_is_owed_nothing),
           TEST(a_declared_stop_does_not_excuse_a_finalised_envelope),

@@ -577,11 +577,15 @@ note_replaced(struct ledger *ledger, const struct journal_entry *entry, uint32_t
 static void
 note_visible(struct ledger *ledger, const struct journal_entry *entry, uint32_t position)
 {
-    if (entry->record == 0 || entry->code != ledger->facts->reader_class ||
-        ledger->facts->reader_class == 0) {
+    if (entry->record == 0 || entry->code != ledger->facts->reader_class) {
         return;
     }
     struct ledger_record *kin = ledger_kin(ledger, entry->record);
+    if (ledger->facts->reader_class == 0) {
+        /* What was created is visible to class 0: hidden, it is as if it had not been. */
+        kin->created -= entry->kind == WORLD_HIDDEN && kin->created > 0 ? 1u : 0u;
+        return;
+    }
     if (entry->kind == WORLD_HIDDEN) {
         kin->visible -= kin->visible > 0 ? 1u : 0u;
         return;

@@ -62,7 +62,8 @@ struct ledger_record {
     uint32_t members;         /* records of this payload */
     uint32_t covered;         /* of them, by any completed checkpoint */
     uint32_t owed;            /* of these, neither skipped nor dropped when they were covered */
-    uint32_t created;         /* creations at the target service, all generations and resources */
+    uint32_t created;         /* creations at the target service, all generations and resources,
+                                     but for those that reader class 0 sees no longer */
     uint32_t stored;          /* creations and replacements */
     uint32_t visible;         /* to the judged reader class, now */
     uint32_t seen;            /* became visible to it, ever */
