@@ -583,7 +583,9 @@ note_visible(struct ledger *ledger, const struct journal_entry *entry, uint32_t 
     struct ledger_record *kin = ledger_kin(ledger, entry->record);
     if (ledger->facts->reader_class == 0) {
         /* What was created is visible to class 0: hidden, it is as if it had not been. */
-        kin->created -= entry->kind == WORLD_HIDDEN && kin->created > 0 ? 1u : 0u;
+        const bool is_gone = entry->kind == WORLD_HIDDEN && kin->created > 0;
+        kin->created -= is_gone ? 1u : 0u;
+        kin->stored -= is_gone ? 1u : 0u;
         return;
     }
     if (entry->kind == WORLD_HIDDEN) {
