@@ -184,26 +184,28 @@ static struct described take_described(struct json *json)
     return described;
 }
 
-/* A name, or an object that is no array. */
+/* A name, or an object. */
+static struct described take_plain(struct json *json)
+{
+    if (peek(json) == '{') {
+        return take_described(json);
+    }
+    return (struct described){.type = take_text(json)};
+}
+
+/* A type of one value. */
 static void take_plain_type(struct json *json, struct avro_column *column)
 {
-    if (peek(json) == '"') {
-        set_type(json, take_text(json), (struct bytes){0}, column);
-        return;
-    }
-    const struct described described = take_described(json);
+    const struct described described = take_plain(json);
     set_type(json, described.type, described.logical, column);
 }
 
-/* A name, or an object, which may be an array. */
+/* One that may be an array. */
 static void take_object_type(struct json *json, struct avro_column *column)
 {
-    const size_t start = json->at;
-    const struct described described =
-        peek(json) == '{' ? take_described(json) : (struct described){0};
+    const struct described described = take_plain(json);
     if (!is_text(described.type, "array")) {
-        json->at = start;
-        take_plain_type(json, column);
+        set_type(json, described.type, described.logical, column);
         return;
     }
     struct json items = *json;
@@ -217,26 +219,22 @@ static void take_object_type(struct json *json, struct avro_column *column)
 /* ["null", type] or [type, "null"]. */
 static void take_union(struct json *json, struct avro_column *column)
 {
-    bool has_null = false;
-    bool has_type = false;
+    uint32_t nulls = 0;
     column->mode = BIGQUERY_FIELD_NULLABLE;
     for (uint8_t branch = 0; branch < 2; branch++) {
-        struct json ahead = *json;
-        if (peek(json) == '"' && is_text(take_text(&ahead), "null")) {
-            *json = ahead;
+        const struct described described = take_plain(json);
+        if (is_text(described.type, "null")) {
             column->null_branch = branch;
-            json->failed = json->failed || has_null;
-            has_null = true;
+            nulls++;
         } else {
-            take_plain_type(json, column);
-            json->failed = json->failed || has_type;
-            has_type = true;
+            set_type(json, described.type, described.logical, column);
         }
         if (branch == 0) {
             want(json, ',');
         }
     }
     want(json, ']');
+    json->failed = json->failed || nulls != 1;
 }
 
 static void take_type(struct json *json, struct avro_column *column)
@@ -357,9 +355,9 @@ enum err avro_open(struct avro_file *file, struct bytes bytes)
 
 /* False: the value is none of its type. */
 static bool
-take_value(struct byte_reader *reader, const struct avro_column *column, struct avro_value *value)
+take_value(struct byte_reader *reader, const struct avro_column *column, struct avro_cell *value)
 {
-    *value = (struct avro_value){.is_null = false};
+    *value = (struct avro_cell){.is_null = false};
     if (column->plain_type == BIGQUERY_FIELD_STRING || column->plain_type == BIGQUERY_FIELD_BYTES) {
         value->bytes = take_sized(reader);
         return column->plain_type == BIGQUERY_FIELD_BYTES || bytes_is_utf8(value->bytes);
@@ -375,11 +373,11 @@ take_value(struct byte_reader *reader, const struct avro_column *column, struct 
 
 /* Each item takes a byte at least. */
 static bool
-take_array(struct byte_reader *reader, const struct avro_column *column, struct avro_value *value)
+take_array(struct byte_reader *reader, const struct avro_column *column, struct avro_cell *value)
 {
     const size_t start = reader->offset;
-    struct avro_value item;
-    *value = (struct avro_value){.is_null = false};
+    struct avro_cell item;
+    *value = (struct avro_cell){.is_null = false};
     for (uint64_t left = take_count(reader); left > 0 && !reader->failed;
          left = left > 1 ? left - 1 : take_count(reader)) {
         if (!take_value(reader, column, &item)) {
@@ -391,7 +389,7 @@ take_array(struct byte_reader *reader, const struct avro_column *column, struct 
 }
 
 static bool
-take_column(struct byte_reader *reader, const struct avro_column *column, struct avro_value *value)
+take_column(struct byte_reader *reader, const struct avro_column *column, struct avro_cell *value)
 {
     if (column->mode == BIGQUERY_FIELD_REPEATED) {
         return take_array(reader, column, value);
@@ -399,7 +397,7 @@ take_column(struct byte_reader *reader, const struct avro_column *column, struct
     if (column->mode == BIGQUERY_FIELD_NULLABLE) {
         const int64_t branch = take_long(reader);
         if (branch == column->null_branch || branch < 0 || branch > 1) {
-            *value = (struct avro_value){.is_null = true};
+            *value = (struct avro_cell){.is_null = true};
             return branch == column->null_branch;
         }
     }
@@ -437,7 +435,7 @@ static enum err end_block(struct avro_file *file)
                                                                                : ERR_INVALID;
 }
 
-enum err avro_next(struct avro_file *file, struct avro_value *values, bool *found)
+enum err avro_next(struct avro_file *file, struct avro_cell *values, bool *found)
 {
     struct byte_reader *reader = &file->reader;
     *found = false;
@@ -465,9 +463,9 @@ enum err avro_next(struct avro_file *file, struct avro_value *values, bool *foun
 }
 
 bool avro_item(const struct avro_column *column,
-               const struct avro_value *array,
+               const struct avro_cell *array,
                struct avro_items *items,
-               struct avro_value *item)
+               struct avro_cell *item)
 {
     struct byte_reader reader;
     byte_reader_init(&reader, array->bytes);

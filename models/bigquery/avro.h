@@ -22,7 +22,7 @@ struct avro_column {
 };
 
 /* A value, or the items of an array. */
-struct avro_value {
+struct avro_cell {
     bool is_null;
     int64_t number;     /* of long, int and boolean */
     struct bytes bytes; /* of string and bytes; of an array, its blocks */
@@ -43,7 +43,7 @@ MUST_USE enum err avro_open(struct avro_file *file, struct bytes bytes);
 
 /* Read the next row into values, parallel to the columns; found is false at the end of the file. ERR_OK;
  * ERR_TRUNCATED, ERR_INVALID: from there on the file cannot be read. */
-MUST_USE enum err avro_next(struct avro_file *file, struct avro_value *values, bool *found);
+MUST_USE enum err avro_next(struct avro_file *file, struct avro_cell *values, bool *found);
 
 /* The items of an array that was read: start with zeroed ones. False at the end. */
 struct avro_items {
@@ -51,8 +51,8 @@ struct avro_items {
     uint64_t left; /* of the block */
 };
 bool avro_item(const struct avro_column *column,
-               const struct avro_value *array,
+               const struct avro_cell *array,
                struct avro_items *items,
-               struct avro_value *item);
+               struct avro_cell *item);
 
 #endif

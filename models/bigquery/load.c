@@ -19,7 +19,7 @@ struct loading {
     bool is_laid_out;
     uint32_t places[BIGQUERY_COLUMN_MAX]; /* of a column in the file; NOT_STAGED */
     struct avro_file file;
-    struct avro_value values[AVRO_COLUMN_MAX];
+    struct avro_cell values[AVRO_COLUMN_MAX];
 };
 
 /* --- schemas ------------------------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ static bool find_columns(struct loading *loading)
 static void put_value(struct byte_writer *writer,
                       uint32_t place,
                       const struct avro_column *column,
-                      const struct avro_value *value)
+                      const struct avro_cell *value)
 {
     const uint64_t number = (uint64_t)(place + 1) << 3;
     if (column->plain_type == BIGQUERY_FIELD_STRING || column->plain_type == BIGQUERY_FIELD_BYTES) {
@@ -232,7 +232,7 @@ static bool put_column(struct loading *loading, uint32_t place, struct byte_writ
         return true;
     }
     struct avro_items items = {0};
-    struct avro_value item;
+    struct avro_cell item;
     while (reads_lists(loading) && avro_item(column, &loading->values[staged], &items, &item)) {
         put_value(writer, place, column, &item);
     }
