@@ -326,7 +326,7 @@ static enum err wire(struct build *build, struct wiring_windows *windows)
         return reader_reject(build->reader,
                              ERR_INVALID,
                              "workload.grows_at",
-                             config->job.sink->service->name,
+                             "does not go with sink.type",
                              "a sink of a service that is told what records are written as");
     }
     struct wiring_input input = {

@@ -420,6 +420,9 @@ static void unknown_name_is_refused_with_the_known_ones(void **state)
         {"\"models\":[{\"type\":\"generic\"}]", "models: none of the service"},
         {"\"policy\":\"dead_letter\",\"models\":[{\"type\":\"cloudtasks\"}]",
          "policy: dead_letter"},
+        {"\"workload\":{\"grows_at\":1}",
+         "workload.grows_at: does not go with sink.type; allowed: a sink of a service that is "
+         "told"},
         {"\"policy\":\"dropp\"", "policy: \"dropp\"; allowed: fail, drop, dead_letter"},
         {"\"faults\":{\"kinds\":[\"all\",\"-crush\"]}",
          "faults.kinds[1]: \"crush\"; allowed: order"},

@@ -11,6 +11,7 @@
 #include "scenarios/workload.h"
 #include "sinks/base/digest.h"
 #include "sinks/base/test.h"
+#include "sinks/port/bigquery.h"
 #include "sinks/port/cloudtasks.h"
 #include "sinks/port/generic.h"
 
@@ -232,6 +233,54 @@ static void generic_payloads_are_values(void **state)
     }
 }
 
+/* The columns of a description. */
+static uint32_t column_count(struct bytes description, const struct allocator *allocator)
+{
+    void *block = NULL;
+    size_t size = 0;
+    assert_int_equal(
+        port_decode(&bigquery_table_schema_message, description, allocator, &block, &size), ERR_OK);
+    const struct bigquery_table_schema *schema = block;
+    const uint32_t count = schema->fields.count;
+    allocator_give(allocator, block, size);
+    return count;
+}
+
+/* Goal: from its position on a record has one more column, what has grown stays so, and rows of before are not
+ * changed. Method: each record with each version that may be known. */
+static void records_grow_at_their_position(void **state)
+{
+    (void)state;
+    struct wired wired;
+    struct allocator allocator = allocator_of_malloc();
+    wire(&wired, &four, false);
+    struct bytes before[4];
+    struct wiring_input input = wired.input;
+    struct wiring_context *context = NULL;
+    assert_int_equal(wiring_create(&wired.reader, &wiring_bigquery, &input, &context), ERR_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        before[i] = context->payloads[i];
+    }
+    input.grows_at = 1;
+    assert_int_equal(wiring_create(&wired.reader, &wiring_bigquery, &input, &context), ERR_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct sink_record *record = &wired.log.records[i].record;
+        const bool has_grown = record->position >= 1;
+        for (uint64_t known = 0; known < 3; known++) {
+            uint64_t version = known;
+            struct bytes description = {0};
+            assert_int_equal(
+                context->user.describe(context, record, (struct bytes){0}, &version, &description),
+                SINK_USER_OK);
+            assert_int_equal(version, has_grown || known == 2 ? 2 : 1);
+            assert_int_equal(column_count(description, &allocator), version + 1);
+        }
+        assert_int_equal(context->payloads[i].size > before[i].size, has_grown);
+        assert_int_equal(memcmp(context->payloads[i].data, before[i].data, before[i].size), 0);
+    }
+    give_back(&wired);
+}
+
 /* Goal: the judge knows how long a unit lives and a commit is remembered. */
 static void table_windows_follow_the_options(void **state)
 {
@@ -441,6 +490,7 @@ TEST_MAIN(wiring,
           TEST(extractor_gives_the_key),
           TEST(foreign_record_is_refused),
           TEST(generic_payloads_are_values),
+          TEST(records_grow_at_their_position),
           TEST(table_windows_follow_the_options),
           TEST(destinations_follow_the_splits),
           TEST(windows_follow_the_protocol),
