@@ -12,7 +12,8 @@ static const char *const destination_names[] = {"fixed", "by_split", NULL};
 static const char *const policy_names[] = {"fail", "drop", "dead_letter", NULL};
 static const char *const profile_names[] = {"documented", "observed", "adversary", NULL};
 static const char *const workload_key_names[] = {"none", "unique", "shared", NULL};
-static const char *const workload_change_names[] = {"inserts", "updates", "retractions", NULL};
+static const char *const workload_change_names[] = {
+    "inserts", "updates", "retractions", "upserts", NULL};
 static const char *const routing_names[] = {"forward", "hash", "round_robin", NULL};
 static const char *const runtime_names[] = {"streaming", "automatic", "batch", NULL};
 static const char *const barrier_names[] = {"exactly_once", "at_least_once", "unaligned", NULL};

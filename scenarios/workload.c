@@ -97,14 +97,17 @@ static uint32_t key_of(const struct workload_options *options, uint32_t index)
 
 static uint8_t change_of(const struct workload_options *options, uint32_t index, bool came_before)
 {
-    static const uint8_t later[] = {SINK_UPDATE_BEFORE, SINK_UPDATE_AFTER, SINK_DELETE};
+    static const uint8_t retractions[] = {SINK_UPDATE_BEFORE, SINK_UPDATE_AFTER, SINK_DELETE};
+    static const uint8_t upserts[] = {SINK_UPDATE_AFTER, SINK_DELETE};
     if (!came_before || options->changes == WORKLOAD_INSERTS) {
         return SINK_INSERT;
     }
     if (options->changes == WORKLOAD_UPDATES) {
         return SINK_UPDATE_AFTER;
     }
-    return later[draw(options->seed, STREAM_CHANGE, index) % ARRAY_COUNT(later)];
+    const uint64_t drawn = draw(options->seed, STREAM_CHANGE, index);
+    return options->changes == WORKLOAD_UPSERTS ? upserts[drawn % ARRAY_COUNT(upserts)]
+                                                : retractions[drawn % ARRAY_COUNT(retractions)];
 }
 
 /* Give record index its key and kind of change. seen: bit per key. */

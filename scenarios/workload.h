@@ -28,6 +28,7 @@ enum workload_changes {
     WORKLOAD_INSERTS = 0, /* +I only */
     WORKLOAD_UPDATES,     /* +I, then +U for a key that came before */
     WORKLOAD_RETRACTIONS, /* +I, then one of -U, +U, -D for a key that came before */
+    WORKLOAD_UPSERTS,     /* +I, then one of +U, -D for a key that came before */
 };
 
 struct workload_options {

@@ -294,6 +294,109 @@ static void an_interval_sends_what_waits_and_waits_for_it(void **state)
     host_fini(&host);
 }
 
+/* --- changes ------------------------------------------------------------------------------------ */
+
+static void change(struct host *host, uint64_t token, enum sink_change kind, uint64_t position)
+{
+    struct sink_event event = {.kind = SINK_EVENT_RECORD};
+    event.u.record = (struct sink_record){.token = token,
+                                          .key = BYTES_LITERAL("k"),
+                                          .value = BYTES_LITERAL("row"),
+                                          .change = (uint8_t)kind,
+                                          .position = position};
+    host_step(host, &event);
+}
+
+static void begin_changes(struct host *host, enum bigquery_sequence sequence)
+{
+    prepare();
+    option(BIGQUERY_OPTION_MAX_APPEND_BYTES, 1);
+    option(BIGQUERY_EAGER_OPTION_CHANGE_DATA_CAPTURE, 1);
+    option(BIGQUERY_EAGER_OPTION_CHANGE_SEQUENCE, sequence);
+    open_writer(host);
+}
+
+/* Fields 1001 and 1002, each with its size. */
+#define UPSERT "\xca\x3e\x06UPSERT"
+#define DELETE                                                                                     \
+    "\xca\x3e\x06"                                                                                 \
+    "DELETE"
+#define SEQUENCE_1 "\xd2\x3e\x01"
+#define SEQUENCE_2 "\xd2\x3e\x02"
+
+/* Goal: each row says what it is, and in which order, in capitals and without needless digits. */
+static void a_row_says_how_it_changes_the_table(void **state)
+{
+    static const struct {
+        enum sink_change kind;
+        uint64_t position;
+        const char *row;
+    } cases[] = {
+        {SINK_INSERT, 0, "row" UPSERT SEQUENCE_1 "0"},
+        {SINK_UPDATE_AFTER, 10, "row" UPSERT SEQUENCE_1 "A"},
+        {SINK_DELETE, 255, "row" DELETE SEQUENCE_2 "FF"},
+    };
+    (void)state;
+    struct host host;
+    begin_changes(&host, BIGQUERY_SEQUENCE_POSITION);
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        change(&host, i + 1, cases[i].kind, cases[i].position);
+        host_barrier(&host, i + 1);
+        assert_append(&host, latest_append(&host, 0), TO, cases[i].row, 1);
+        taken(&host, latest_append(&host, 0));
+        assert_done(&host, i + 1);
+    }
+    host_fini(&host);
+}
+
+/* Goal: the fields are in the writer's schema and not among the table's columns. Method: what a connection
+ * opens with, and what a table is made with. */
+static void the_fields_of_changes_are_no_columns(void **state)
+{
+    static const uint32_t counts[] = {
+        [BIGQUERY_SEQUENCE_POSITION] = 3, [BIGQUERY_SEQUENCE_NONE] = 2};
+    (void)state;
+    for (uint32_t i = 0; i < ARRAY_COUNT(counts); i++) {
+        struct host host;
+        begin_changes(&host, (enum bigquery_sequence)i);
+        change(&host, 1, SINK_INSERT, 1);
+        host_barrier(&host, 1);
+        struct generic_request decoded = generic_request_of(&host, latest_append(&host, 0));
+        const struct bigquery_append_rows_request *request = decoded.value;
+        const struct bigquery_descriptor *descriptor =
+            request->proto_rows->writer_schema->proto_descriptor;
+        assert_int_equal(descriptor->field.count, counts[i]);
+        const struct bigquery_field_descriptor *field = descriptor->field.items[1];
+        assert_bytes_equal(field->name, BYTES_LITERAL("_CHANGE_TYPE"));
+        assert_int_equal(field->number, 1001);
+        generic_forget(&host, &decoded);
+        refused(&host, latest_append(&host, 0), PORT_NOT_FOUND, BIGQUERY_STORAGE_ERROR_NONE);
+        decoded = generic_request_of(&host, latest(&host, &bigquery_insert_table_method, 0));
+        const struct bigquery_insert_table_request *insert = decoded.value;
+        assert_int_equal(insert->table->schema->fields.count, 1);
+        generic_forget(&host, &decoded);
+        host_fini(&host);
+    }
+}
+
+/* Goal: what a row was is no change, and what the policy gets is what the serializer gave. */
+static void what_is_no_change_goes_to_the_policy(void **state)
+{
+    (void)state;
+    struct host host;
+    begin_changes(&host, BIGQUERY_SEQUENCE_POSITION);
+    change(&host, 1, SINK_UPDATE_BEFORE, 1);
+    const struct sink_effect *failed = host_effect(&host, SINK_EFFECT_RECORD_FAILED, 0);
+    assert_int_equal(failed->u.failed.reason, SINK_REASON_REJECTED);
+    change(&host, 2, SINK_INSERT, 2);
+    host_barrier(&host, 1);
+    bad_row(&host, latest_append(&host, 0), PORT_INVALID_ARGUMENT, 0);
+    failed = host_effect(&host, SINK_EFFECT_RECORD_FAILED, 0);
+    assert_int_equal(failed->u.failed.token, 2);
+    assert_bytes_equal(failed->u.failed.payload, BYTES_LITERAL("row"));
+    host_fini(&host);
+}
+
 /* --- the client -------------------------------------------------------------------------------- */
 
 /* Goal: without offsets only what failed goes again, at once and behind what is on its way (R14). */
@@ -725,6 +828,9 @@ TEST_MAIN(bigquery_at_least_once,
           TEST(a_writer_with_too_much_under_way_takes_no_more),
           TEST(an_idle_table_is_forgotten_when_nothing_waits),
           TEST(an_interval_sends_what_waits_and_waits_for_it),
+          TEST(a_row_says_how_it_changes_the_table),
+          TEST(the_fields_of_changes_are_no_columns),
+          TEST(what_is_no_change_goes_to_the_policy),
           TEST(a_retried_append_goes_alone),
           TEST(a_retried_append_goes_before_what_was_not_sent),
           TEST(a_lost_connection_is_opened_again_and_all_is_sent_again),
