@@ -257,7 +257,9 @@ static void an_idle_table_is_forgotten_when_nothing_waits(void **state)
     assert_int_equal(host.phases[BIGQUERY_EAGER_PHASE_DESTINATION_EVICTED], 1);
     assert_int_equal(host.cancel_count, 1);
     host_record(&host, 2, "k", "two");
+    host.now.monotonic += HOURS(2);
     host_barrier(&host, 4);
+    assert_append(&host, latest_append(&host, 0), TO, "two", 1);
     assert_int_equal(openings(&host), 2);
     host_fini(&host);
 }
