@@ -70,7 +70,7 @@ write_rows(struct bigquery *state, const struct job *job, struct layout *layout)
 enum bigquery_reason bigquery_copy_end(struct bigquery *state, struct job *job)
 {
     const struct port_list *sources = &job->configuration->copy->source_tables;
-    struct layout layout;
+    struct layout layout = {.count = 0};
     enum bigquery_reason reason = BIGQUERY_REASON_NONE;
     for (uint32_t i = 0; reason == BIGQUERY_REASON_NONE && i < sources->count; i++) {
         reason = take_rows(state, job, sources->items[i], &layout, i == 0);
@@ -116,7 +116,7 @@ static bool source_of(struct bytes query, struct bigquery_table_reference *refer
 enum bigquery_reason bigquery_query_end(struct bigquery *state, struct job *job)
 {
     struct bigquery_table_reference reference;
-    struct layout layout;
+    struct layout layout = {.count = 0};
     if (!source_of(job->configuration->query->query, &reference)) {
         return BIGQUERY_REASON_INVALID;
     }

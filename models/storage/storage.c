@@ -359,7 +359,8 @@ static void reply_written(struct storage *state, uint32_t resource, struct model
 
 static struct bytes data_of(const struct storage_write_object_request *write)
 {
-    return write->checksummed_data == NULL ? (struct bytes){0} : write->checksummed_data->content;
+    const struct bytes none = {0};
+    return write->checksummed_data == NULL ? none : write->checksummed_data->content;
 }
 
 /* The resource that a spec names; 0: the call was refused. */
