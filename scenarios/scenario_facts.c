@@ -235,6 +235,7 @@ void scenario_build_facts(const struct fields *fields,
     facts->clock_allowance = windows->clock_allowance;
     facts->late_effect_max = lengths.late_effect;
     facts->expiry_fails = windows->expiry_fails;
+    facts->own_identities = windows->own_identities;
     facts->retry[0] = windows->retry[0];
     facts->retry[1] = windows->retry[1];
     facts->control_methods = windows->control_methods;

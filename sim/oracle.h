@@ -74,6 +74,8 @@ struct judge_facts {
                                      of a staged sink */
     bool shares_thread;          /* processor time delays what a half does */
     bool fencing_token;          /* the sink declares one */
+    bool own_identities;         /* a staged sink's requests have identities of their own, for each
+                                     commits many envelopes: which may leave is not told by them */
     uint32_t resources_live_max; /* that the sink may leave alive beside its data */
     uint32_t
         resources_made_max;   /* of a service that never removes any: that an attempt of a half may

@@ -9,7 +9,7 @@
  *
  * Claims: CT-EO-2, CT-EO-9b, BQ-FL-3 (O11). Mutants that must trip it: a retry under a new name
  * (m-ct-02), an identity made at restore or retry (m-cs-03), names from the subtask (m-cs-28).
- * Not to be flagged: a new random identity for a record that is replayed after its staging was rolled
+ * Not to be flagged: requests with identities of their own, which no staging explains; a new random identity for a record that is replayed after its staging was rolled
  * back; a new staging of a key with a new origin; two records that derive one key (CT-AL-5), but for
  * what is sent under it. */
 #include "sim/oracle_ledger.h"
@@ -30,7 +30,7 @@ static void on_issued(struct judge *judge, const struct journal_entry *entry, ui
     }
     if (identity->sent_value != entry->value) {
         report(judge, position, entry->identity, "is sent with other bytes than before");
-    } else if (ledger_is_staged(judge->ledger, entry->attempt) &&
+    } else if (ledger_is_staged(judge->ledger, entry->attempt) && !judge->facts->own_identities &&
                judge->ledger->envelope_or_null == NULL) {
         report(judge, position, entry->identity, "is sent and no staging explains its identity");
     }

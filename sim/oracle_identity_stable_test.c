@@ -78,6 +78,25 @@ static void a_request_under_a_new_identity_is_a_violation(void **state)
     assert_int_equal(kit_finding(&kit)->subject, 33);
 }
 
+/* Goal: an identity of a request's own needs no staging, and has its bytes for life all the same. Method: the
+ * same in another attempt, then others. */
+static void an_identity_of_its_own_keeps_its_bytes(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare_staged(&kit);
+    kit.facts.own_identities = true;
+    (void)kit_send(&kit, kit_committer, 33);
+    kit_restart(&kit, 1);
+    kit_envelope(&kit, HOST_RESTORED, 21);
+    (void)kit_send(&kit, kit_committer, 33);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    (void)kit_note(&kit,
+                   (struct journal_entry){
+                       .kind = WIRE_ISSUED, .lane = kit_committer, .request = 9, .identity = 33});
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+}
+
 static void other_bytes_in_a_request_are_a_violation(void **state)
 {
     (void)state;
@@ -235,6 +254,7 @@ TEST_MAIN(oracle_identity_stable,
           TEST(a_replayed_record_may_get_a_new_identity),
           TEST(a_key_may_be_staged_with_another_origin),
           TEST(a_request_under_a_new_identity_is_a_violation),
+          TEST(an_identity_of_its_own_keeps_its_bytes),
           TEST(other_bytes_in_a_request_are_a_violation),
           TEST(other_bytes_in_a_request_list_are_a_violation),
           TEST(other_bytes_at_a_restore_are_a_violation),

@@ -454,7 +454,8 @@ NOINLINE static void note_issued(struct ledger *ledger, const struct journal_ent
     struct ledger_identity *identity = ledger_identity_or_new(ledger, entry->identity);
     ledger->identity_or_null = identity;
     ledger->envelope_or_null = ledger_envelope_known_to(ledger, identity, entry);
-    ledger->saw |= ledger->envelope_or_null != NULL ? SAW_SENT_ENVELOPE : 0;
+    const bool carries = ledger->envelope_or_null != NULL || ledger->facts->own_identities;
+    ledger->saw |= carries ? SAW_SENT_ENVELOPE : 0;
     identity->sent_value = identity->request == 0 ? entry->value : identity->sent_value;
     ledger->request_before = identity->request;
     name_request_before(ledger, request);

@@ -7,7 +7,8 @@
  * Claims: CT-EO-1, CT-EO-2 (O9). Mutants that must trip it: a request at write or at the barrier
  * (m-cs-01), a request under an identity made afresh (m-cs-03).
  * Not to be flagged: retries of one commit; a request of a replaced attempt that still runs and was
- * granted before; requests without an identity (readback of the queue); the failure policy's. */
+ * granted before; requests without an identity (readback of the queue), or with one of their own, which
+ * are of many envelopes; the failure policy's. */
 #include "sim/oracle_ledger.h"
 #include "sim/oracle_set.h"
 
@@ -19,7 +20,8 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
     (void)state;
     const struct ledger_identity *identity = judge->ledger->identity_or_null;
     const struct ledger_envelope *envelope = judge->ledger->envelope_or_null;
-    if (!ledger_is_staged(judge->ledger, entry->attempt) || identity == NULL || identity->shared) {
+    if (!ledger_is_staged(judge->ledger, entry->attempt) || judge->facts->own_identities ||
+        identity == NULL || identity->shared) {
         return;
     }
     if (envelope == NULL) {

@@ -126,6 +126,17 @@ static void an_identity_that_was_never_staged_is_a_violation(void **state)
 }
 
 /* Goal: a readback, and the policy's requests, are no data requests. */
+/* Goal: negative control: a request that is of many envelopes has an identity that none of them has. */
+static void an_identity_of_its_own_says_nothing_of_envelopes(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit.facts.own_identities = true;
+    (void)kit_send(&kit, kit_committer, 22);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+}
+
 static void other_requests_may_leave_at_any_time(void **state)
 {
     (void)state;
@@ -145,4 +156,5 @@ TEST_MAIN(oracle_staged_silence,
           TEST(a_grant_holds_for_its_attempt),
           TEST(a_zombie_is_judged_by_the_staging_it_knew),
           TEST(an_identity_that_was_never_staged_is_a_violation),
+          TEST(an_identity_of_its_own_says_nothing_of_envelopes),
           TEST(other_requests_may_leave_at_any_time))

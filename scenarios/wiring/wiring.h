@@ -57,7 +57,8 @@ struct wiring_windows {
     uint32_t opening_calls;   /* one after another, before an attempt's first commit */
     nanos answer_delay;       /* that the service adds to each request with data */
     uint32_t commit_requests; /* of a commit, whatever it holds; 0: one per record */
-    bool writer_waits;        /* a staged sink whose barriers wait for requests of its writer */
+    bool own_identities; /* a request that commits is of many envelopes, and has its own identity */
+    bool writer_waits;   /* a staged sink whose barriers wait for requests of its writer */
 };
 
 #define WIRING_DESTINATION_MAX 16
