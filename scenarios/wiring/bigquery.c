@@ -13,6 +13,9 @@
 /* A connection that dies without a word is heard of after the link's own deadline at the latest. */
 #define SILENCE SECONDS(60)
 
+/* Files that a commit deletes at once (section 8 of the sink's specification). */
+#define DELETIONS_AT_ONCE 100u
+
 static void put_field(struct byte_writer *writer, uint32_t number, struct bytes value)
 {
     byte_writer_varint(writer, number << 3 | WIRE_SIZED);
@@ -118,8 +121,39 @@ static uint32_t forbidden_by(const struct sink_option_table *sink)
            (changes ? 0 : UINT32_C(1) << CONFIGURED_CHANGED);
 }
 
+/* A sink that loads what it staged: its files must be there until their last load, and a job's id is free again,
+ * if ever, when the job is forgotten (BQJ-03, GCS-12). */
+static void windows_of_loads(const struct wiring_input *input, struct wiring_windows *windows)
+{
+    const struct sink_option_table table = {
+        input->sink->options, input->sink->option_count, input->sink_options};
+    const struct sink_option_table model = {
+        input->model->options, input->model->option_count, input->model_options};
+    const struct sink_option_table storage = {input->further[0].type->options,
+                                              input->further[0].type->option_count,
+                                              input->further[0].options};
+    const nanos lifetime = wiring_option(&storage, "object_lifetime", 0);
+    const nanos retention = wiring_option(&model, "job_retention", 0);
+    const nanos timeout = wiring_option(&table, "request_timeout", SECONDS(20));
+    struct bytes found[WIRING_DESTINATION_MAX];
+    *windows = (struct wiring_windows){
+        .request_timeout = timeout,
+        .residence = timeout,
+        .last_attempt = timeout,
+        .recovery_window = lifetime == 0 ? retention : lifetime,
+        .release_max = retention,
+        .writer_waits = true,
+        .concurrency_max = DELETIONS_AT_ONCE,
+        .resources_made_max = input->by_split ? destinations(input, found) : 1,
+    };
+}
+
 static void windows_of(const struct wiring_input *input, struct wiring_windows *windows)
 {
+    if (input->sink->further_service_count > 0) {
+        windows_of_loads(input, windows);
+        return;
+    }
     const struct sink_option_table table = {
         input->sink->options, input->sink->option_count, input->sink_options};
     const struct sink_option_table model = {

@@ -121,11 +121,12 @@ static void write_uri(const struct staging_target *target,
     byte_writer_text(writer, target->format == BIGQUERY_PARQUET ? ".parquet" : ".avro");
 }
 
-/* Parquet is a name only: its files hold the same bytes. */
+/* Of Parquet there is no more than its first letters: behind them the file holds the same bytes. */
 static void write_content(const struct staging_target *target,
                           const uint8_t sync[AVRO_SYNC_SIZE],
                           struct byte_writer *writer)
 {
+    byte_writer_text(writer, target->format == BIGQUERY_PARQUET ? "PAR1" : "");
     avro_write_header(target->schema.table, sync, writer);
     avro_write_block(target->row_count, (struct bytes){target->rows, target->size}, sync, writer);
 }
