@@ -168,7 +168,9 @@ static void assert_upload(struct host *host, uint32_t send, const char *end, uin
     assert_bytes_equal((struct bytes){object->name.data + prefix.size + 8, suffix.size}, suffix);
     assert_true(request->finish_write);
     const struct bytes content = request->checksummed_data->content;
-    assert_bytes_equal((struct bytes){content.data, 4}, BYTES_LITERAL("Obj\x01"));
+    const bool is_parquet = suffix.data[suffix.size - 1] == 't';
+    assert_bytes_equal((struct bytes){content.data, 4},
+                       is_parquet ? BYTES_LITERAL("PAR1") : BYTES_LITERAL("Obj\x01"));
     (void)rows;
     generic_forget(host, &decoded);
 }
