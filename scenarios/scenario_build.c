@@ -450,6 +450,7 @@ static enum err check_region(struct build *build)
         {"engine.savepoint.at", job->savepoint.at != JOB_SAVEPOINT_NEVER, "never"},
         {"engine.stateless_restores", job->stateless_restores != JOB_STATELESS_NEVER, "never"},
         {"engine.older_restores", job->older_restores, "false"},
+        {"engine.pieces_to_all", job->pieces_to_all, "false"},
         {"engine.next_sink", job->next_sink_or_null != NULL, "none"},
         {"sink.type",
          job->sink->committer_kind == SINK_COMMITTER_GLOBAL,
@@ -497,6 +498,7 @@ static enum err build_engine(struct build *build)
     build_savepoint(build);
     job->stateless_restores = (uint8_t)build_number(build, FIELD_ENGINE_STATELESS);
     job->allow_non_restored = build_flag(build, FIELD_ENGINE_ALLOW_NON_RESTORED);
+    job->pieces_to_all = build_flag(build, FIELD_ENGINE_PIECES_TO_ALL);
     job->source_keeps = (uint8_t)build_number(build, FIELD_SOURCE_KEEPS);
     job->source_commits = (uint8_t)build_number(build, FIELD_SOURCE_COMMITS);
     job->source_pace = (uint8_t)build_number(build, FIELD_SOURCE_PACE);

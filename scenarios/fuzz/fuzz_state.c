@@ -142,6 +142,39 @@ static struct port_status read_status(struct life *life)
     return status;
 }
 
+/* A call that the script picks; of those of a stream the oldest. */
+static struct call pick_call(struct life *life)
+{
+    const struct call picked =
+        life->host.calls[byte_reader_u8(&life->script) % life->host.call_count];
+    for (uint32_t i = 0; picked.stream != 0 && !picked.opens && i < life->host.call_count; i++) {
+        if (life->host.calls[i].stream == picked.stream && !life->host.calls[i].opens) {
+            return life->host.calls[i];
+        }
+    }
+    return picked;
+}
+
+static void end_stream(struct life *life, struct call call, enum port_outcome outcome)
+{
+    struct sink_event event = {.kind = SINK_EVENT_STREAM_END,
+                               .u.answer = {.stream = call.stream,
+                                            .kind = PORT_STREAM_END,
+                                            .outcome = (uint8_t)outcome,
+                                            .method = call.method,
+                                            .received = life->host.now.monotonic}};
+    for (uint32_t i = 0; i < life->host.call_count; i++) {
+        if (life->host.calls[i].opens && life->host.calls[i].stream == call.stream) {
+            event.u.answer.request = life->host.calls[i].request;
+        }
+    }
+    CHECK(half_host_forget(&life->host, event.u.answer.request));
+    if (outcome != PORT_OUTCOME_OK) {
+        event.u.answer.status = read_status(life);
+    }
+    half_host_step(&life->host, &event);
+}
+
 /* Answer a call that the script picks. A payload that is none makes an error of the answer. */
 static void answer(struct life *life, enum port_outcome outcome)
 {
@@ -149,14 +182,19 @@ static void answer(struct life *life, enum port_outcome outcome)
         return;
     }
     const struct allocator allocator = allocator_of_malloc();
-    const struct call call =
-        life->host.calls[byte_reader_u8(&life->script) % life->host.call_count];
-    struct sink_event event = {.kind = SINK_EVENT_ANSWER,
-                               .u.answer = {.request = call.request,
-                                            .kind = PORT_ANSWER,
-                                            .outcome = (uint8_t)outcome,
-                                            .method = call.method,
-                                            .received = life->host.now.monotonic}};
+    const struct call call = pick_call(life);
+    if (call.stream != 0 && (call.opens || outcome == PORT_OUTCOME_UNKNOWN)) {
+        end_stream(life, call, outcome);
+        return;
+    }
+    struct sink_event event = {
+        .kind = call.stream == 0 ? SINK_EVENT_ANSWER : SINK_EVENT_STREAM_MESSAGE,
+        .u.answer = {.request = call.request,
+                     .stream = call.stream,
+                     .kind = call.stream == 0 ? PORT_ANSWER : PORT_STREAM_MESSAGE,
+                     .outcome = (uint8_t)outcome,
+                     .method = call.method,
+                     .received = life->host.now.monotonic}};
     struct port_answer *answer = &event.u.answer;
     uint8_t *source = NULL;
     void *payload = NULL;
@@ -408,6 +446,7 @@ static void run(struct life *life, uint8_t head)
     life->host.leaves_calls = life->sink->leaves_calls;
     life->host.read_committable = life->sink->read;
     life->host.read_piece = life->sink->read_piece;
+    life->host.fits_identity = life->sink->fits_identity;
     live(life, &env);
 }
 

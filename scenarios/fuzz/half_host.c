@@ -65,11 +65,29 @@ static void touch(struct bytes bytes)
     (void)digest_bytes(bytes);
 }
 
+/* Those that stay keep their order: a stream's are answered in theirs. */
 bool half_host_forget(struct half_host *host, uint64_t request)
 {
+    struct call found = {0};
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < host->call_count && found.request == 0; i++) {
+        found = host->calls[i].request == request ? host->calls[i] : found;
+    }
     for (uint32_t i = 0; i < host->call_count; i++) {
-        if (host->calls[i].request == request) {
-            host->calls[i] = host->calls[--host->call_count];
+        const struct call call = host->calls[i];
+        const bool goes = call.request == request || (found.opens && call.stream == found.stream);
+        if (!goes) {
+            host->calls[kept++] = call;
+        }
+    }
+    host->call_count = kept;
+    return found.request != 0;
+}
+
+static bool is_open(const struct half_host *host, uint64_t stream)
+{
+    for (uint32_t i = 0; i < host->call_count; i++) {
+        if (host->calls[i].opens && host->calls[i].stream == stream) {
             return true;
         }
     }
@@ -82,13 +100,17 @@ static void take_send(struct half_host *host, const struct port_envelope *envelo
         CHECK(half_host_forget(host, envelope->request));
         return;
     }
-    CHECK(envelope->kind == PORT_CALL);
+    const bool opens = envelope->kind == PORT_OPEN;
+    CHECK(envelope->kind == PORT_CALL || opens || envelope->kind == PORT_STREAM_SEND);
+    CHECK((envelope->kind == PORT_CALL) == (envelope->stream == 0));
+    CHECK(envelope->kind == PORT_CALL || is_open(host, envelope->stream) != opens);
     CHECK(!host->failed);
     CHECK(envelope->request > host->last_request);
     CHECK(host->call_count < HALF_CALLS_MAX);
     (void)port_digest(envelope->method->request, envelope->payload);
     host->last_request = envelope->request;
-    host->calls[host->call_count++] = (struct call){envelope->request, envelope->method};
+    host->calls[host->call_count++] =
+        (struct call){envelope->request, envelope->method, envelope->stream, opens};
 }
 
 static void take_committables(struct half_host *host, struct sink_committable *list)
@@ -99,7 +121,8 @@ static void take_committables(struct half_host *host, struct sink_committable *l
         struct bytes identity;
         touch(list->header.identity);
         CHECK(host->read_committable(list->data, &identity));
-        CHECK(bytes_equal(identity, list->header.identity));
+        CHECK(host->fits_identity == NULL ? bytes_equal(identity, list->header.identity)
+                                          : host->fits_identity(list->data, list->header.identity));
         allocator_give(&host->allocator, list, list->block_size);
         list = next;
     }

@@ -17,6 +17,8 @@
 struct call {
     uint64_t request;
     const struct port_method *method;
+    uint64_t stream; /* 0: unary */
+    bool opens;      /* the stream; its answer is the stream's end */
 };
 
 /* All fields are read by whoever drives the half; private ones are marked. */
@@ -27,6 +29,8 @@ struct half_host {
     uint64_t allocation_fails_at; /* set before init: the n-th; 0 none */
     /* Set before init: whether a committable reads, and its identity; NULL where the half makes none. */
     bool (*read_committable)(struct bytes committable, struct bytes *identity);
+    /* Set before init: whether that is its identity; NULL: it is the one that was read. */
+    bool (*fits_identity)(struct bytes committable, struct bytes identity);
     /* Set before init: whether a piece of the half's state reads; NULL where it has none. */
     bool (*read_piece)(struct bytes piece);
     struct allocator allocator;
@@ -72,7 +76,8 @@ void half_host_simple(struct half_host *host, enum sink_event_kind kind);
 /* Whether a record, a barrier, a commit or a notice may come now. */
 bool half_host_is_idle(const struct half_host *host);
 
-/* Take a call from those that are not answered; false when it is not among them. */
+/* Take a call from those that are not answered, with all of its stream if it opened one; false when it is
+ * not among them. */
 bool half_host_forget(struct half_host *host, uint64_t request);
 
 /* Let both clocks go on. */

@@ -3,6 +3,9 @@
 #include "scenarios/fuzz/seal.h"
 #include "sinks/base/digest.h"
 #include "sinks/base/list.h"
+#include "sinks/bigquery/exactly_once.h"
+#include "sinks/bigquery/frames.h"
+#include "sinks/bigquery/options.h"
 #include "sinks/cloudtasks/cloudtasks_sinks.h"
 #include "sinks/cloudtasks/envelope.h"
 #include "sinks/cloudtasks/options.h"
@@ -12,6 +15,7 @@
 #include "sinks/generic/staged.h"
 #include "sinks/generic/transactional.h"
 #include "sinks/generic/unit_frame.h"
+#include "sinks/port/bigquery.h"
 
 /* --- Cloud Tasks ------------------------------------------------------------------------------- */
 
@@ -128,6 +132,72 @@ static void seal_put(uint8_t *data, size_t size)
     }
 }
 
+/* --- BigQuery ---------------------------------------------------------------------------------- */
+
+#define TABLE "projects/p/datasets/d/tables/t"
+
+static void set_bigquery(uint8_t head, struct sink_option_value *values)
+{
+    values[BIGQUERY_OPTION_TABLE].text = BYTES_LITERAL(TABLE);
+    values[BIGQUERY_OPTION_MAX_APPEND_BYTES].number = 64;
+    values[BIGQUERY_OPTION_MAX_IN_FLIGHT_APPENDS].number = 3;
+    values[BIGQUERY_OPTION_RECOVERY_MAX_ATTEMPTS].number = 3;
+    values[BIGQUERY_OPTION_RETRY_MAX_ATTEMPTS].number = STATE_READS_QUEUE(head) ? 1 : 3;
+}
+
+static bool read_flush(struct bytes committable, struct bytes *identity)
+{
+    struct bigquery_committable flush;
+    if (bigquery_committable_decode(committable, &flush) != ERR_OK) {
+        return false;
+    }
+    *identity = flush.stream;
+    return true;
+}
+
+/* It is the request that flushes, in canonical bytes. */
+static bool fits_flush(struct bytes committable, struct bytes identity)
+{
+    struct bigquery_committable flush;
+    const struct allocator allocator = allocator_of_malloc();
+    void *payload = NULL;
+    size_t size = 0;
+    if (bigquery_committable_decode(committable, &flush) != ERR_OK ||
+        port_decode(&bigquery_flush_rows_request_message, identity, &allocator, &payload, &size) !=
+            ERR_OK) {
+        return false;
+    }
+    const struct bigquery_flush_rows_request *request = payload;
+    const bool fits = bytes_equal(request->write_stream, flush.stream) && request->offset != NULL &&
+                      (uint64_t)request->offset->value == flush.offset;
+    allocator_give(&allocator, payload, size);
+    return fits;
+}
+
+static bool read_stream(struct bytes piece)
+{
+    struct bigquery_piece found;
+    struct bigquery_table_name parts;
+    return bigquery_piece_decode(piece, &found) == ERR_OK &&
+           bigquery_table_parse(found.table, &parts);
+}
+
+/* Of the one table; a piece of version 1 says so by its stream only. */
+static bool read_stream_of_table(struct bytes piece)
+{
+    const struct bytes table = BYTES_LITERAL(TABLE);
+    const struct bytes streams = BYTES_LITERAL(TABLE "/streams/");
+    struct bigquery_piece found;
+    if (bigquery_piece_decode(piece, &found) != ERR_OK) {
+        return false;
+    }
+    return found.table.size > 0
+               ? bytes_equal(found.table, table)
+               : found.stream.size == 0 ||
+                     (found.stream.size > streams.size &&
+                      bytes_equal((struct bytes){found.stream.data, streams.size}, streams));
+}
+
 /* --- all --------------------------------------------------------------------------------------- */
 
 const struct state_sink *state_sink_of(uint8_t head)
@@ -160,7 +230,24 @@ const struct state_sink *state_sink_of(uint8_t head)
          .leaves_calls = true,
          .seal = seal_put},
     };
+    static const struct state_sink bigquery[] = {
+        {.type = &bigquery_exactly_once,
+         .set_options = set_bigquery,
+         .read = read_flush,
+         .fits_identity = fits_flush,
+         .read_piece = read_stream_of_table,
+         .seal = seal_last},
+        {.type = &bigquery_exactly_once,
+         .set_options = set_bigquery,
+         .read = read_flush,
+         .fits_identity = fits_flush,
+         .read_piece = read_stream,
+         .seal = seal_last},
+    };
     const uint32_t which = head & 3;
-    return which < ARRAY_COUNT(cloudtasks) ? &cloudtasks[which]
-                                           : &generic[STATE_EXPIRY_OF(head) % ARRAY_COUNT(generic)];
+    const uint32_t other = STATE_EXPIRY_OF(head);
+    if (which < ARRAY_COUNT(cloudtasks)) {
+        return &cloudtasks[which];
+    }
+    return other < ARRAY_COUNT(generic) ? &generic[other] : &bigquery[STATE_RESOLVES(head)];
 }

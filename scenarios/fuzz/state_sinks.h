@@ -21,6 +21,8 @@ struct state_sink {
     void (*set_options)(uint8_t head, struct sink_option_value *values);
     /* Whether a committable reads, and its identity, which points into it. */
     bool (*read)(struct bytes committable, struct bytes *identity);
+    /* Whether that is the identity of a committable that reads; NULL: it is the one that was read. */
+    bool (*fits_identity)(struct bytes committable, struct bytes identity);
     /* Whether a commit takes what reads; NULL: all of it. */
     bool (*is_at_home)(struct bytes committable);
     /* Whether a piece of the writer's state reads; NULL: it has none. */

@@ -154,6 +154,8 @@ struct job_config {
     struct job_savepoint savepoint;
     uint8_t stateless_restores; /* enum job_stateless: a restore may bring no state */
     bool allow_non_restored;    /* committer state that no operator takes is left behind */
+    bool pieces_to_all; /* each subtask gets all pieces of writer state, as a list that is united
+                                   and not split */
     const struct sink_type *next_sink_or_null; /* a restore may bring it; of the same service */
     const struct sink_option_value *next_options;
     uint8_t source_keeps;     /* enum job_source_keeps */

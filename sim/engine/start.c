@@ -84,6 +84,16 @@ static void link_committers(struct job *job, uint32_t first, uint32_t end)
     }
 }
 
+static void give_piece(struct task *task, const struct stored_checkpoint *stored, uint32_t piece)
+{
+    if (task->pieces == NULL) {
+        task->pieces =
+            arena_take(task->job->world->arena, stored->piece_count * sizeof(task->pieces[0]));
+    }
+    task->pieces[task->piece_count] = (struct sink_piece){.data = stored->pieces[piece].data};
+    task->piece_count++;
+}
+
 /* C4: collections move whole. FW5: writer pieces are dealt out one by one on a rescale; else they go
  * back to their subtask. A part of the job takes what is its own. */
 static void
@@ -98,18 +108,13 @@ redistribute(struct job *job, const struct stored_checkpoint *stored, uint32_t f
         }
     }
     for (uint32_t i = 0; i < stored->piece_count; i++) {
-        bool same = stored->subtasks == job->subtasks;
+        const bool same = stored->subtasks == job->subtasks;
         const uint32_t subtask = same ? stored->pieces[i].subtask : i % job->subtasks;
-        if (subtask < first || subtask >= end) {
-            continue;
+        for (uint32_t at = first; at < end; at++) {
+            if (at == subtask || job->config->pieces_to_all) {
+                give_piece(&job->tasks[at], stored, i);
+            }
         }
-        struct task *task = &job->tasks[subtask];
-        if (task->pieces == NULL) {
-            task->pieces =
-                arena_take(job->world->arena, stored->piece_count * sizeof(task->pieces[0]));
-        }
-        task->pieces[task->piece_count] = (struct sink_piece){.data = stored->pieces[i].data};
-        task->piece_count++;
     }
 }
 

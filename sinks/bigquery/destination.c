@@ -461,10 +461,14 @@ static void repair_first(struct destination_host *host, struct destination *dest
     struct append *first = first_repair(destination);
     const struct port_status status = first->status;
     const enum bigquery_verdict verdict = verdict_of(first);
-    const bool is_repeated =
-        verdict == BIGQUERY_VERDICT_TRANSIENT || verdict == BIGQUERY_VERDICT_WRITER_CLOSED ||
-        (verdict == BIGQUERY_VERDICT_OFFSET_AHEAD && destination->phase == DESTINATION_REPAIRING);
-    effects_metric(host->effects, BIGQUERY_METRIC_APPEND_ERRORS, 1);
+    /* Stranded behind one that failed, which is counted (2.3). */
+    const bool is_stranded =
+        verdict == BIGQUERY_VERDICT_OFFSET_AHEAD && destination->phase == DESTINATION_REPAIRING;
+    const bool is_repeated = verdict == BIGQUERY_VERDICT_TRANSIENT ||
+                             verdict == BIGQUERY_VERDICT_WRITER_CLOSED || is_stranded;
+    if (!is_stranded) {
+        effects_metric(host->effects, BIGQUERY_METRIC_APPEND_ERRORS, 1);
+    }
     if (verdict == BIGQUERY_VERDICT_ROWS) {
         repair_rows(host, destination);
     } else if (verdict == BIGQUERY_VERDICT_SCHEMA_MISMATCH) {

@@ -102,6 +102,28 @@ static void fail_request(const struct step *step,
 
 /* --- flushing ---------------------------------------------------------------------------------- */
 
+/* Nothing of a commit leaves before all of it has been read. */
+static bool check_all(const struct step *step)
+{
+    struct committer *committer = step->committer;
+    for (uint32_t i = 0; i < committer->commit_count; i++) {
+        const enum err err =
+            bigquery_committable_decode(committer->commit[i].data, &committer->current);
+        if (err != ERR_OK) {
+            struct byte_writer message = begin_message(step);
+            byte_writer_text(&message, "committable ");
+            byte_writer_decimal(&message, (uint64_t)i + 1);
+            byte_writer_text(&message, " of ");
+            byte_writer_decimal(&message, committer->commit_count);
+            byte_writer_text(&message, ": ");
+            byte_writer_text(&message, err_name(err));
+            fail(step, SINK_REASON_STATE, NULL, &message);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Begin with the next committable, or return the commit when there is none. */
 static void take_next(const struct step *step)
 {
@@ -113,18 +135,8 @@ static void take_next(const struct step *step)
         effects_simple(step->effects, SINK_EFFECT_COMMIT_RETURNED);
         return;
     }
-    const enum err err =
-        bigquery_committable_decode(committer->commit[committer->next].data, &committer->current);
-    if (err != ERR_OK) {
-        struct byte_writer message = begin_message(step);
-        byte_writer_text(&message, "committable ");
-        byte_writer_decimal(&message, (uint64_t)committer->next + 1);
-        byte_writer_text(&message, " of ");
-        byte_writer_decimal(&message, committer->commit_count);
-        byte_writer_text(&message, ": ");
-        byte_writer_text(&message, err_name(err));
-        fail(step, SINK_REASON_STATE, NULL, &message);
-    }
+    CHECK(bigquery_committable_decode(committer->commit[committer->next].data,
+                                      &committer->current) == ERR_OK);
 }
 
 static void advance(const struct step *step)
@@ -244,7 +256,9 @@ static void begin_commit(const struct step *step, const struct sink_event *event
     committer->commit = event->u.commit.requests;
     committer->commit_count = event->u.commit.count;
     committer->next = 0;
-    take_next(step);
+    if (check_all(step)) {
+        take_next(step);
+    }
 }
 
 static void open_committer(const struct step *step)

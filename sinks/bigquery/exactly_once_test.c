@@ -11,6 +11,7 @@
  */
 #include "sinks/bigquery/exactly_once.h"
 
+#include "sinks/base/digest.h"
 #include "sinks/base/test.h"
 #include "sinks/bigquery/appends_testkit.h"
 #include "sinks/bigquery/frames.h"
@@ -495,6 +496,45 @@ static void row_errors_that_name_no_row_fail(void **state)
     host_fini(&host);
 }
 
+/* Goal: a replay that makes no progress ends (EO30). Method: what was behind a refused append is refused for
+ * a row that it has not. */
+static void a_replay_whose_errors_name_no_row_fails(void **state)
+{
+    (void)state;
+    struct host host;
+    two_on_their_way(&host);
+    const uint32_t behind = latest_append(&host, 0);
+    bad_row(&host, latest_append(&host, 1), PORT_INVALID_ARGUMENT, 0);
+    ahead(&host, behind);
+    bad_row(&host, latest_append(&host, 0), PORT_INVALID_ARGUMENT, 5);
+    host_assert_failed(&host, SINK_REASON_SERVICE, "name no row");
+    host_fini(&host);
+}
+
+/* Goal: rows are counted once, and an append that is only stranded behind one that failed is no failure
+ * (2.3). Method: two on their way, of which the first fails within the service. */
+static void rows_and_failures_are_counted_once(void **state)
+{
+    (void)state;
+    struct host host;
+    prepare();
+    option(BIGQUERY_OPTION_MAX_APPEND_BYTES, 1);
+    option(BIGQUERY_OPTION_RETRY_MAX_ATTEMPTS, 1);
+    open_writer(&host);
+    host_record(&host, 1, "k", "a");
+    host_record(&host, 2, "k", "b");
+    host_barrier(&host, 1);
+    made(&host, S1);
+    const uint32_t behind = latest_append(&host, 0);
+    refused(&host, latest_append(&host, 1), PORT_INTERNAL, BIGQUERY_STORAGE_ERROR_NONE);
+    ahead(&host, behind);
+    stored(&host, latest_append(&host, 0), 0);
+    stored(&host, latest_append(&host, 0), 1);
+    assert_int_equal(host.metrics[BIGQUERY_METRIC_RECORDS_SENT], 2);
+    assert_int_equal(host.metrics[BIGQUERY_METRIC_APPEND_ERRORS], 1);
+    host_fini(&host);
+}
+
 static void an_append_stored_behind_a_refused_one_fails(void **state)
 {
     (void)state;
@@ -843,6 +883,65 @@ static void state_of_another_table_or_corrupt_is_refused(void **state)
     host_fini(&host);
 }
 
+/* A piece as the first version of the sink left it: without its table. */
+static size_t encode_bare(struct bytes stream, uint64_t next_offset, uint8_t data[256])
+{
+    struct byte_writer writer;
+    byte_writer_init(&writer, data, 256);
+    byte_writer_u32_be(&writer, 1);
+    byte_writer_u32_be(&writer, (uint32_t)stream.size);
+    byte_writer_bytes(&writer, stream);
+    byte_writer_u64_be(&writer, next_offset);
+    byte_writer_u64_be(&writer, 4);
+    byte_writer_u32_be(&writer, digest_checksum(byte_writer_view(&writer)));
+    return writer.size;
+}
+
+/* Goal: state of version 1 is the fixed table's, if its stream is (4.1, EO36). Method: a stream of this
+ * table, none yet, one of another table, one that only begins like this table, and no fixed table. */
+static void state_without_a_table_is_of_the_fixed_one(void **state)
+{
+    const struct {
+        struct bytes stream;
+        bool fixed;
+        bool is_taken;
+    } cases[] = {
+        {BYTES_LITERAL(S1), true, true},
+        {{0}, true, true},
+        {BYTES_LITERAL("projects/p/datasets/d/tables/other/streams/s1"), true, false},
+        {BYTES_LITERAL(TABLE "x/streams/s1"), true, false},
+        {BYTES_LITERAL(TABLE "/streams/"), true, false},
+        {BYTES_LITERAL(S1), false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct host host;
+        uint8_t data[256];
+        prepare();
+        user.job.destination_fixed = cases[i].fixed;
+        memset(&host, 0, sizeof(host));
+        assert_int_equal(host_init(&host, &bigquery_exactly_once_writer_half, &user.env), ERR_OK);
+        const uint64_t offset = cases[i].stream.size == 0 ? 0 : 3;
+        const struct sink_piece piece = {{data, encode_bare(cases[i].stream, offset, data)}};
+        struct sink_event event = {.kind = SINK_EVENT_OPEN};
+        event.u.open.pieces = &piece;
+        event.u.open.piece_count = 1;
+        event.u.open.restored = true;
+        host_step(&host, &event);
+        if (cases[i].is_taken) {
+            assert_int_equal(host_count(&host, SINK_EFFECT_OPENED), 1);
+        } else {
+            host_assert_failed(&host, SINK_REASON_STATE, "of another table");
+        }
+        if (offset > 0 && cases[i].is_taken) {
+            host_record(&host, 1, "k", "a");
+            host_barrier(&host, 5);
+            assert_append(&host, latest_append(&host, 0), S1, 3, "a", 1);
+        }
+        host_fini(&host);
+    }
+}
+
 /* --- tables by record -------------------------------------------------------------------------- */
 
 static const char *resolved;
@@ -1078,6 +1177,26 @@ static void a_committable_that_is_none_fails(void **state)
     host_fini(&host);
 }
 
+/* Goal: nothing of a commit leaves that does not read as a whole. */
+static void a_commit_is_read_before_any_of_it_leaves(void **state)
+{
+    (void)state;
+    struct host host;
+    uint8_t bytes[256];
+    const struct bigquery_committable sound = {BYTES_LITERAL(S1), 4, 0};
+    const size_t size = bigquery_committable_size(&sound);
+    assert_true(size <= sizeof(bytes));
+    bigquery_committable_encode(&sound, bytes);
+    const struct sink_commit_request requests[] = {{.data = {bytes, size}},
+                                                   {.data = BYTES_LITERAL("nonsense")}};
+    prepare();
+    generic_open(&host, &user, &bigquery_exactly_once_committer_half);
+    host_commit(&host, requests, 2);
+    host_assert_failed(&host, SINK_REASON_STATE, "committable 2 of 2");
+    assert_int_equal(host.send_count, 0);
+    host_fini(&host);
+}
+
 static void a_close_cancels_the_flush(void **state)
 {
     (void)state;
@@ -1228,6 +1347,8 @@ TEST_MAIN(bigquery_exactly_once,
           TEST(an_append_of_bad_rows_only_leaves_nothing),
           TEST(rows_named_in_an_outage_are_sent_again),
           TEST(row_errors_that_name_no_row_fail),
+          TEST(a_replay_whose_errors_name_no_row_fails),
+          TEST(rows_and_failures_are_counted_once),
           TEST(an_append_stored_behind_a_refused_one_fails),
           TEST(a_replay_that_meets_stored_rows_fails),
           TEST(an_offset_that_is_echoed_wrong_fails),
@@ -1245,6 +1366,7 @@ TEST_MAIN(bigquery_exactly_once,
           TEST(a_probe_that_fails_for_good_fails_the_job),
           TEST(the_latest_of_several_pieces_is_adopted),
           TEST(state_of_another_table_or_corrupt_is_refused),
+          TEST(state_without_a_table_is_of_the_fixed_one),
           TEST(each_table_has_a_stream_of_its_own),
           TEST(a_resolver_without_an_answer_fails),
           TEST(a_close_cancels_what_is_on_its_way_and_finalizes_nothing),
@@ -1255,6 +1377,7 @@ TEST_MAIN(bigquery_exactly_once,
           TEST(a_denied_flush_waits_only_where_tables_are_created),
           TEST(what_cannot_be_flushed_is_never_taken_for_flushed),
           TEST(a_committable_that_is_none_fails),
+          TEST(a_commit_is_read_before_any_of_it_leaves),
           TEST(a_close_cancels_the_flush),
           TEST(a_job_that_breaks_the_guarantee_is_refused),
           TEST(options_are_checked),

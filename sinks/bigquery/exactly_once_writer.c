@@ -437,16 +437,48 @@ static bool is_better(const struct bigquery_piece *piece, const struct bigquery_
     return bytes_compare(piece->stream, other->stream) < 0;
 }
 
-/* The piece of an open event that its table goes on with. */
-static bool is_adopted(const struct sink_event *event, uint32_t index, struct bigquery_piece *piece)
+static bool is_of_table(struct bytes stream, struct bytes table)
 {
-    CHECK(bigquery_piece_decode(event->u.open.pieces[index].data, piece) == ERR_OK);
+    const struct bytes streams = BYTES_LITERAL("/streams/");
+    return stream.size > table.size + streams.size &&
+           bytes_equal((struct bytes){stream.data, table.size}, table) &&
+           bytes_equal((struct bytes){stream.data + table.size, streams.size}, streams);
+}
+
+/* Read a piece of restored state. One of version 1 does not say its table, and may be of this sink's only
+ * where that has one for all, and the stream is of that table. ERR_INVALID: it is of another one. */
+static enum err
+read_piece(const struct writer *writer, struct bytes source, struct bigquery_piece *piece)
+{
+    struct bigquery_table_name parts;
+    const enum err err = bigquery_piece_decode(source, piece);
+    if (err != ERR_OK) {
+        return err;
+    }
+    const bool is_bare = piece->table.size == 0;
+    if (is_bare && writer->destination_fixed &&
+        (piece->stream.size == 0 || is_of_table(piece->stream, writer->config.table))) {
+        piece->table = writer->config.table;
+    }
+    const bool is_ours =
+        bigquery_table_parse(piece->table, &parts) &&
+        (!writer->destination_fixed || bytes_equal(piece->table, writer->config.table));
+    return is_ours ? ERR_OK : ERR_INVALID;
+}
+
+/* The piece of an open event that its table goes on with. */
+static bool is_adopted(const struct writer *writer,
+                       const struct sink_event *event,
+                       uint32_t index,
+                       struct bigquery_piece *piece)
+{
+    CHECK(read_piece(writer, event->u.open.pieces[index].data, piece) == ERR_OK);
     if (piece->stream.size == 0) {
         return false;
     }
     for (uint32_t i = 0; i < event->u.open.piece_count; i++) {
         struct bigquery_piece other;
-        CHECK(bigquery_piece_decode(event->u.open.pieces[i].data, &other) == ERR_OK);
+        CHECK(read_piece(writer, event->u.open.pieces[i].data, &other) == ERR_OK);
         if (i != index && other.stream.size > 0 && bytes_equal(other.table, piece->table) &&
             (is_better(&other, piece) || (!is_better(piece, &other) && i < index))) {
             return false;
@@ -459,18 +491,15 @@ static bool check_pieces(const struct step *step, const struct sink_event *event
 {
     for (uint32_t i = 0; i < event->u.open.piece_count; i++) {
         struct bigquery_piece piece;
-        struct bigquery_table_name parts;
-        const enum err err = bigquery_piece_decode(event->u.open.pieces[i].data, &piece);
-        const bool is_ours = err == ERR_OK && bigquery_table_parse(piece.table, &parts) &&
-                             (!step->writer->destination_fixed ||
-                              bytes_equal(piece.table, step->writer->config.table));
-        if (!is_ours) {
+        const enum err err = read_piece(step->writer, event->u.open.pieces[i].data, &piece);
+        if (err != ERR_OK) {
             struct byte_writer *message = &step->writer->host.message;
             byte_writer_init(message, step->writer->host.text, sizeof(step->writer->host.text));
             byte_writer_text(message, "piece ");
             byte_writer_decimal(message, (uint64_t)i + 1);
             byte_writer_text(message, " of the restored state: ");
-            byte_writer_text(message, err == ERR_OK ? "it is of another table" : err_name(err));
+            byte_writer_text(
+                message, err == ERR_INVALID ? "it is of another table, or of none" : err_name(err));
             fail(step, SINK_REASON_STATE, NULL, byte_writer_view(message));
             return false;
         }
@@ -487,7 +516,7 @@ static void open_writer(const struct step *step, const struct sink_event *event)
     }
     for (uint32_t i = 0; i < event->u.open.piece_count; i++) {
         struct bigquery_piece piece;
-        if (!is_adopted(event, i, &piece)) {
+        if (!is_adopted(writer, event, i, &piece)) {
             continue;
         }
         struct destination *destination = obtain(step, piece.table);

@@ -70,19 +70,25 @@ void bigquery_piece_encode(const struct bigquery_piece *piece, uint8_t *data)
 enum err bigquery_piece_decode(struct bytes source, struct bigquery_piece *piece)
 {
     struct byte_reader reader;
-    enum err err = begin(&reader, source, BIGQUERY_PIECE_VERSION);
-    if (err != ERR_OK) {
-        return err;
+    struct bigquery_piece found = {0};
+    byte_reader_init(&reader, source);
+    const uint32_t version = byte_reader_u32_be(&reader);
+    if (!reader.failed && version != BIGQUERY_PIECE_VERSION &&
+        version != BIGQUERY_PIECE_VERSION_BARE) {
+        return ERR_VERSION;
     }
-    struct bigquery_piece found = {.table = take_text(&reader)};
+    if (version == BIGQUERY_PIECE_VERSION) {
+        found.table = take_text(&reader);
+    }
     found.stream = take_text(&reader);
     found.next_offset = byte_reader_u64_be(&reader);
     found.checkpoint = byte_reader_u64_be(&reader);
-    err = end(&reader, source);
+    const enum err err = end(&reader, source);
     if (err != ERR_OK) {
         return err;
     }
-    if (found.table.size == 0 || !bytes_is_utf8(found.table) || !bytes_is_utf8(found.stream) ||
+    if ((version == BIGQUERY_PIECE_VERSION && found.table.size == 0) ||
+        !bytes_is_utf8(found.table) || !bytes_is_utf8(found.stream) ||
         found.next_offset > INT64_MAX || (found.stream.size == 0 && found.next_offset > 0)) {
         return ERR_INVALID;
     }

@@ -1,8 +1,9 @@
 /* What the BigQuery sinks keep in checkpoints. The exactly-once sink: a piece of writer state for each table, and what a
  * committer is to flush. Frames are big-endian, and their checksum is that of all before it:
  *
- *   piece         version u32 | size u32, table | size u32, stream | next offset u64 | checkpoint u64 |
+ *   piece, 2      version u32 | size u32, table | size u32, stream | next offset u64 | checkpoint u64 |
  *                 checksum u32
+ *   piece, 1      the same without a table: it is the one that the sink has, if it has one for all
  *   committable   version u32 | size u32, stream | offset u64 | subtask u32 | checksum u32
  *
  * and what the sink that writes by load jobs keeps of a staged file:
@@ -24,11 +25,12 @@
 #include <stdint.h>
 
 #define BIGQUERY_PIECE_VERSION       2u
+#define BIGQUERY_PIECE_VERSION_BARE  1u /* without its table */
 #define BIGQUERY_COMMITTABLE_VERSION 1u
 #define BIGQUERY_STREAM_NAME_MAX     1536u
 
 struct bigquery_piece {
-    struct bytes table;
+    struct bytes table;  /* empty: of version 1, which does not say */
     struct bytes stream; /* empty: none yet */
     uint64_t next_offset;
     uint64_t checkpoint;
