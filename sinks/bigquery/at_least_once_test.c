@@ -737,6 +737,177 @@ static void a_table_that_cannot_be_created_fails(void **state)
     host_fini(&host);
 }
 
+/* --- columns ----------------------------------------------------------------------------------- */
+
+/* Rows whose key is "grown" have a second column. */
+static enum sink_user_result grows(void *context,
+                                   const struct sink_record *record,
+                                   struct bytes destination,
+                                   uint64_t *version,
+                                   struct bytes *description)
+{
+    const bool is_grown = bytes_equal(record->key, BYTES_LITERAL("grown"));
+    (void)context;
+    (void)destination;
+    *version = is_grown ? 2 : 1;
+    *description = is_grown ? BYTES_LITERAL("\x0a\x06\x0a\x02id\x10\x01\x0a\x06\x0a\x02no\x10\x01")
+                            : BYTES_LITERAL("\x0a\x06\x0a\x02id\x10\x01");
+    return SINK_USER_OK;
+}
+
+static void begin_growing(struct host *host, bool may_add, uint32_t attempts_max)
+{
+    prepare();
+    option(BIGQUERY_OPTION_RECOVERY_MAX_ATTEMPTS, attempts_max);
+    user.user.describe = grows;
+    option(BIGQUERY_OPTION_ALLOW_NEW_FIELDS, may_add);
+    open_writer(host);
+}
+
+/* Answer the look at the table: it has so many columns. */
+static void seen(struct host *host, uint32_t count)
+{
+    static const struct bigquery_table_field_schema fields[] = {
+        {{(const uint8_t *)"id", 2}, BIGQUERY_FIELD_STRING, BIGQUERY_FIELD_NULLABLE},
+        {{(const uint8_t *)"no", 2}, BIGQUERY_FIELD_STRING, BIGQUERY_FIELD_NULLABLE},
+    };
+    const void *items[] = {&fields[0], &fields[1]};
+    const struct bigquery_table_schema schema = {{items, count}};
+    const struct bigquery_table table = {.etag = BYTES_LITERAL("e1"), .schema = &schema};
+    host_answer_ok(host, latest(host, &bigquery_get_table_method, 0), &table);
+}
+
+static void patched(struct host *host)
+{
+    host_answer_ok(host, latest(host, &bigquery_patch_table_method, 0), NULL);
+}
+
+static void mismatch(struct host *host)
+{
+    refused(
+        host, latest_append(host, 0), PORT_INVALID_ARGUMENT, BIGQUERY_SCHEMA_MISMATCH_EXTRA_FIELDS);
+}
+
+/* Goal: rows before a change of schema go by the old one, those behind it by the new one. Method: a row of
+ * each; nothing of the second leaves before the first is stored and the table has the column. */
+static void a_change_of_schema_waits_for_the_rows_before_it(void **state)
+{
+    (void)state;
+    struct host host;
+    begin_growing(&host, true, 10);
+    host_record(&host, 1, "k", "one");
+    host_record(&host, 2, "grown", "two");
+    assert_true(host.busy);
+    assert_append(&host, latest_append(&host, 0), TO, "one", 1);
+    taken(&host, latest_append(&host, 0));
+    assert_int_equal(appends(&host), 1);
+    seen(&host, 1);
+    assert_int_equal(appends(&host), 1);
+    patched(&host);
+    assert_false(host.busy);
+    assert_int_equal(openings(&host), 2);
+    assert_append(&host, latest_append(&host, 0), TO, "two", 1);
+    host_barrier(&host, 1);
+    taken(&host, latest_append(&host, 0));
+    assert_done(&host, 1);
+    host_fini(&host);
+}
+
+/* Goal: without leave to change the table the schema changes all the same; what it lacks is then refused. */
+static void a_table_that_may_not_change_refuses_what_it_lacks(void **state)
+{
+    (void)state;
+    struct host host;
+    begin_growing(&host, false, 10);
+    host_record(&host, 1, "k", "one");
+    host_record(&host, 2, "grown", "two");
+    taken(&host, latest_append(&host, 0));
+    assert_int_equal(sends_of(&host, &bigquery_get_table_method), 0);
+    assert_append(&host, latest_append(&host, 0), TO, "two", 1);
+    mismatch(&host);
+    host_assert_failed(&host, SINK_REASON_SERVICE, "append failed");
+    host_fini(&host);
+}
+
+/* Goal: a mismatch has the table changed once, and then waits half a minute at a time (5.2, M18), however
+ * small the recovery's budget is. */
+static void a_mismatch_changes_the_table_once_and_then_waits(void **state)
+{
+    (void)state;
+    struct host host;
+    begin_growing(&host, true, 1);
+    host_record(&host, 1, "grown", "one");
+    host_barrier(&host, 1);
+    mismatch(&host);
+    seen(&host, 1);
+    patched(&host);
+    assert_int_equal(appends(&host), 2);
+    assert_int_equal(openings(&host), 2);
+    for (uint32_t i = 0; i < 5; i++) {
+        mismatch(&host);
+        assert_int_equal(appends(&host), 2 + i);
+        assert_in_range(host.timer_max - host.now.monotonic, SECONDS(30), SECONDS(38));
+        host_fire(&host);
+        assert_int_equal(openings(&host), 3 + i);
+    }
+    assert_int_equal(sends_of(&host, &bigquery_patch_table_method), 1);
+    taken(&host, latest_append(&host, 0));
+    assert_done(&host, 1);
+    host_fini(&host);
+}
+
+/* Goal: rows that a change of the table saves are not routed (AL13). Method: bad rows named beside a
+ * mismatch. */
+static void a_mismatch_comes_before_its_bad_rows(void **state)
+{
+    (void)state;
+    struct host host;
+    begin_growing(&host, true, 10);
+    host_record(&host, 1, "grown", "one");
+    host_barrier(&host, 1);
+    const struct bigquery_row_error error = {.index = 0, .code = BIGQUERY_ROW_FIELDS_ERROR};
+    const void *items[] = {&error};
+    const struct bigquery_append_rows_response response = {.row_errors = {items, 1}};
+    struct port_answer answer = {.outcome = PORT_OUTCOME_ERROR,
+                                 .status = port_status_grpc(PORT_INVALID_ARGUMENT),
+                                 .payload = &response};
+    answer.status.causes[0].reason = BIGQUERY_SCHEMA_MISMATCH_EXTRA_FIELDS;
+    host_answer_stream(&host, latest_append(&host, 0), &answer);
+    assert_int_equal(host.counts[SINK_EFFECT_RECORD_FAILED], 0);
+    seen(&host, 1);
+    patched(&host);
+    assert_append(&host, latest_append(&host, 0), TO, "one", 1);
+    taken(&host, latest_append(&host, 0));
+    assert_done(&host, 1);
+    host_fini(&host);
+}
+
+/* Goal: each kind of failure has its own budget (AL11, AL12): a denial behind a change of the table ends with
+ * the recovery's, and a mismatch behind a denial does not. */
+static void columns_and_tables_are_awaited_apart(void **state)
+{
+    (void)state;
+    struct host host;
+    begin_growing(&host, true, 2);
+    host_record(&host, 1, "grown", "one");
+    host_barrier(&host, 1);
+    refused(&host, latest_append(&host, 0), PORT_PERMISSION_DENIED, BIGQUERY_STORAGE_ERROR_NONE);
+    refuse_call(&host, latest(&host, &bigquery_insert_table_method, 0), PORT_ALREADY_EXISTS);
+    mismatch(&host);
+    seen(&host, 1);
+    patched(&host);
+    for (uint32_t i = 0; i < 4; i++) {
+        mismatch(&host);
+        host_fire(&host);
+    }
+    assert_false(host.failed);
+    refused(&host, latest_append(&host, 0), PORT_PERMISSION_DENIED, BIGQUERY_STORAGE_ERROR_NONE);
+    host_fire(&host);
+    refused(&host, latest_append(&host, 0), PORT_PERMISSION_DENIED, BIGQUERY_STORAGE_ERROR_NONE);
+    host_assert_failed(&host, SINK_REASON_EXHAUSTED, "PERMISSION_DENIED");
+    host_fini(&host);
+}
+
 /* --- life -------------------------------------------------------------------------------------- */
 
 /* Goal: what failed is not forgotten: no barrier behind it is answered (AL01, and AL21 of connectors that
@@ -850,6 +1021,11 @@ TEST_MAIN(bigquery_at_least_once,
           TEST(a_denial_that_is_meant_ends_with_the_budget),
           TEST(a_missing_table_fails_where_none_is_created),
           TEST(a_table_that_cannot_be_created_fails),
+          TEST(a_change_of_schema_waits_for_the_rows_before_it),
+          TEST(a_table_that_may_not_change_refuses_what_it_lacks),
+          TEST(a_mismatch_changes_the_table_once_and_then_waits),
+          TEST(a_mismatch_comes_before_its_bad_rows),
+          TEST(columns_and_tables_are_awaited_apart),
           TEST(no_barrier_is_answered_behind_a_failure),
           TEST(a_close_cancels_what_is_on_its_way),
           TEST(state_of_another_sink_is_refused),

@@ -28,9 +28,12 @@ struct outlet *outlet_make(struct destination_host *host, struct bytes table)
     list_init(&made->batches);
     list_init(&made->repairs);
     appender_init(&made->appender, host->allocator, host->config, &host->numbers, &host->parking);
+    reconcile_init(
+        &made->reconcile, host->allocator, &host->reconcile, &host->numbers, &host->parking);
     made->appender.is_default = true;
     made->schema.change_fields =
         (uint8_t)((host->config->changes ? 1 : 0) + (host->config->sequence ? 1 : 0));
+    made->next.change_fields = made->schema.change_fields;
     appender_reset(&made->appender, made->stream);
     return made;
 }
@@ -51,7 +54,9 @@ void outlet_release(struct destination_host *host, struct outlet *outlet)
     if (outlet->filling != NULL) {
         append_release(host->allocator, outlet->filling);
     }
+    reconcile_fini(&outlet->reconcile);
     bigquery_schema_release(&outlet->schema, host->allocator);
+    bigquery_schema_release(&outlet->next, host->allocator);
     allocator_give(host->allocator, outlet, outlet->block_size);
 }
 
@@ -62,12 +67,21 @@ static void fail_memory(struct destination_host *host, const struct outlet *outl
     destination_host_fail(host, outlet->table, SINK_REASON_MEMORY, NULL, "no memory for an append");
 }
 
-/* Wait before another attempt of the same thing; when the budget is spent, the writer fails. */
-static void
-try_again(struct destination_host *host, struct outlet *outlet, const struct port_status *status)
+/* How long the write API may take to hear of a change of columns (section 2.1). */
+static const struct retry_schedule propagation = {
+    .initial = SECONDS(30), .max = SECONDS(30), .attempts_max = 30};
+
+/* Wait before another attempt of the same thing; when the budget is spent, the writer fails. Columns that are
+ * awaited have a budget of their own. */
+static void try_again(struct destination_host *host,
+                      struct outlet *outlet,
+                      bool awaits_columns,
+                      const struct port_status *status)
 {
-    outlet->failures++;
-    if (!retry_is_allowed(&host->config->recovery, outlet->failures)) {
+    const struct retry_schedule *schedule = awaits_columns ? &propagation : &host->config->recovery;
+    uint32_t *failures = awaits_columns ? &outlet->awaited : &outlet->failures;
+    (*failures)++;
+    if (!retry_is_allowed(schedule, *failures)) {
         destination_host_fail(host,
                               outlet->table,
                               SINK_REASON_EXHAUSTED,
@@ -75,63 +89,99 @@ try_again(struct destination_host *host, struct outlet *outlet, const struct por
                               "the attempts of a repair are used up");
         return;
     }
-    const struct retry_window pause = retry_backoff(&host->config->recovery, outlet->failures);
+    const struct retry_window pause = retry_backoff(schedule, *failures);
     if (parking_add(&host->parking, &outlet->pause, host->now->monotonic, pause.min, pause.max) !=
         ERR_OK) {
         fail_memory(host, outlet);
         return;
     }
     outlet->waits = true;
+    if (awaits_columns) {
+        effects_phase(host->effects, BIGQUERY_EAGER_PHASE_SCHEMA_AWAITED);
+    }
 }
 
-/* --- making the table -------------------------------------------------------------------------- */
+/* --- tables and schemas ------------------------------------------------------------------------ */
 
-static void create_table(struct destination_host *host, struct outlet *outlet)
+static void begin_reconcile(struct outlet *outlet,
+                            enum reconcile_what what,
+                            const struct bigquery_schema *schema)
 {
-    struct bigquery_table_name name = {0};
-    CHECK(bigquery_table_parse(outlet->table, &name));
-    outlet->reference = (struct bigquery_table_reference){name.project, name.dataset, name.table};
-    outlet->table_request = (struct bigquery_table){.table_reference = &outlet->reference,
-                                                    .schema = outlet->schema.table};
-    outlet->insert_request = (struct bigquery_insert_table_request){
-        .project_id = name.project, .dataset_id = name.dataset, .table = &outlet->table_request};
-    host->numbers.request++;
-    outlet->call = host->numbers.request;
-    const struct port_envelope envelope = {
-        .request = outlet->call,
-        .kind = PORT_CALL,
-        .method = &bigquery_insert_table_method,
-        .deadline = host->config->request_timeout,
-        .payload = &outlet->insert_request,
-    };
-    effects_send(host->effects, &envelope);
+    outlet->phase = OUTLET_RECONCILING;
+    reconcile_start(&outlet->reconcile, what, outlet->table, schema->table);
 }
 
-/* Somebody else may have been first. */
-static void table_answered(struct destination_host *host,
-                           struct outlet *outlet,
-                           const struct port_answer *answer)
+/* A connection keeps the columns that were known when it was opened (BQW-25). */
+static void reopen(struct destination_host *host, struct outlet *outlet)
 {
-    const struct port_status *status = &answer->status;
-    const enum bigquery_verdict verdict = bigquery_classify(status, false);
-    if (answer->outcome == PORT_OUTCOME_OK || verdict == BIGQUERY_VERDICT_OFFSET_EXISTS) {
-        effects_phase(host->effects, BIGQUERY_EAGER_PHASE_TABLE_CREATED);
-        outlet->table_created = true;
-        outlet->phase = OUTLET_REPAIRING;
-        outlet->failures = 0;
-    } else if (answer->outcome == PORT_OUTCOME_UNKNOWN || verdict == BIGQUERY_VERDICT_TRANSIENT) {
-        try_again(host, outlet, status);
+    appender_close(&outlet->appender, host->effects);
+    appender_reset(&outlet->appender, outlet->stream);
+    outlet->stale = false;
+}
+
+static void swap_schema(struct destination_host *host, struct outlet *outlet)
+{
+    reopen(host, outlet);
+    bigquery_schema_move(&outlet->schema, host->allocator, &outlet->next);
+    outlet->refreshes = false;
+    outlet->swaps = false;
+    outlet_send_all(outlet);
+    effects_phase(host->effects, BIGQUERY_EAGER_PHASE_SCHEMA_REFRESHED);
+}
+
+/* All rows of the schema before are stored. */
+static bool may_refresh(const struct outlet *outlet)
+{
+    return outlet->refreshes && outlet->phase == OUTLET_STREAMING &&
+           list_is_empty(&outlet->batches) && appender_count(&outlet->appender) == 0;
+}
+
+static void refresh(struct destination_host *host, struct outlet *outlet)
+{
+    if (destination_host_updates(host)) {
+        outlet->swaps = true;
+        begin_reconcile(outlet, RECONCILE_COLUMNS, &outlet->next);
     } else {
-        destination_host_fail(
-            host, outlet->table, SINK_REASON_SERVICE, status, "the table could not be created");
+        swap_schema(host, outlet);
+    }
+}
+
+static void end_reconcile(struct destination_host *host, struct outlet *outlet)
+{
+    const enum reconcile_outcome outcome = (enum reconcile_outcome)outlet->reconcile.outcome;
+    if (outcome == RECONCILE_FAILED) {
+        destination_host_fail_reconcile(host, &outlet->reconcile);
+        return;
+    }
+    if (outcome == RECONCILE_CREATED) {
+        effects_phase(host->effects, BIGQUERY_EAGER_PHASE_TABLE_CREATED);
+    } else if (outcome == RECONCILE_UPDATED) {
+        effects_phase(host->effects, BIGQUERY_EAGER_PHASE_TABLE_UPDATED);
+    }
+    if (outlet->swaps) {
+        outlet->phase = OUTLET_STREAMING;
+        swap_schema(host, outlet);
+    } else {
+        outlet->phase = OUTLET_REPAIRING;
+        outlet->tries = 0;
+    }
+}
+
+/* A reconciliation goes on, or ends. */
+static void advance_reconcile(struct destination_host *host, struct outlet *outlet)
+{
+    if (outlet->phase == OUTLET_RECONCILING &&
+        reconcile_advance(&outlet->reconcile, host->effects) != RECONCILE_OPEN) {
+        end_reconcile(host, outlet);
     }
 }
 
 /* --- rows in ----------------------------------------------------------------------------------- */
 
+/* Rows of the next schema wait for it. */
 void outlet_send_all(struct outlet *outlet)
 {
-    if (outlet->filling != NULL) {
+    if (outlet->filling != NULL && !outlet->refreshes) {
         outlet->bytes += outlet->filling->bytes;
         list_push_back(&outlet->batches, &outlet->filling->link);
         outlet->filling = NULL;
@@ -149,8 +199,17 @@ bool outlet_describe(struct destination_host *host,
         return false;
     }
     outlet->appender.schema = &outlet->schema.proto;
-    return version == outlet->schema.version ||
-           destination_host_read(host, outlet->table, &outlet->schema, description, version);
+    if (version == outlet->schema.version) {
+        return true;
+    }
+    CHECK(!outlet->refreshes);
+    outlet_send_all(outlet);
+    outlet->refreshes = outlet->schema.version > 0;
+    return destination_host_read(host,
+                                 outlet->table,
+                                 outlet->refreshes ? &outlet->next : &outlet->schema,
+                                 description,
+                                 version);
 }
 
 enum err outlet_add(struct destination_host *host, struct outlet *outlet, struct append_row *row)
@@ -176,6 +235,10 @@ enum err outlet_add(struct destination_host *host, struct outlet *outlet, struct
 static enum outlet_repair repair_of(const struct destination_host *host,
                                     const struct append *append)
 {
+    const enum bigquery_verdict verdict = bigquery_classify(&append->status, false);
+    if (verdict == BIGQUERY_VERDICT_SCHEMA_MISMATCH && destination_host_updates(host)) {
+        return OUTLET_UPDATE_SCHEMA; /* it may save rows that are named as none */
+    }
     switch (bigquery_classify(&append->status, append->has_row_errors)) {
     case BIGQUERY_VERDICT_MISSING_TABLE:
         return host->config->creates ? OUTLET_CREATE_TABLE : OUTLET_FAIL;
@@ -200,13 +263,19 @@ static struct append *first_repair(const struct outlet *outlet)
     return link == NULL ? NULL : append_of(link);
 }
 
+static void begin_anew(struct outlet *outlet)
+{
+    outlet->tries = 0;
+    outlet->failures = 0;
+    outlet->awaited = 0;
+}
+
 static void finish(struct destination_host *host, struct outlet *outlet, struct append *append)
 {
     CHECK(outlet->bytes >= append->bytes);
     outlet->bytes -= append->bytes;
     append_release(host->allocator, append);
-    outlet->tries = 0;
-    outlet->failures = 0;
+    begin_anew(outlet);
 }
 
 /* Rows that are none leave; what is left is tried anew. */
@@ -226,8 +295,7 @@ static void route(struct destination_host *host, struct outlet *outlet, struct a
     if (!all) {
         return;
     }
-    outlet->tries = 0;
-    outlet->failures = 0;
+    begin_anew(outlet);
     if (list_is_empty(&first->rows)) {
         finish(host, outlet, append_of(list_pop_front(&outlet->repairs)));
     } else {
@@ -244,12 +312,15 @@ static void mend(struct destination_host *host, struct outlet *outlet)
     if (repair == OUTLET_ROUTE_ROWS) {
         route(host, outlet, first);
     } else if (repair == OUTLET_CREATE_TABLE && !outlet->table_created) {
-        outlet->phase = OUTLET_CREATING;
-        outlet->failures = 0;
+        outlet->table_created = true;
+        begin_reconcile(outlet, RECONCILE_CREATE, &outlet->schema);
+    } else if (repair == OUTLET_UPDATE_SCHEMA && !outlet->table_updated) {
+        outlet->table_updated = true;
+        begin_reconcile(outlet, RECONCILE_COLUMNS, &outlet->schema);
     } else {
         CHECK(repair != OUTLET_FAIL);
         if (outlet->tries > 0) {
-            try_again(host, outlet, &first->status);
+            try_again(host, outlet, repair == OUTLET_UPDATE_SCHEMA, &first->status);
         }
         append_renew(first);
     }
@@ -260,9 +331,7 @@ static void resend(struct destination_host *host, struct outlet *outlet)
 {
     struct append *append = append_of(list_pop_front(&outlet->repairs));
     if (outlet->stale) {
-        appender_close(&outlet->appender, host->effects);
-        appender_reset(&outlet->appender, outlet->stream);
-        outlet->stale = false;
+        reopen(host, outlet);
     }
     outlet->tries++;
     outlet->resent = true;
@@ -279,6 +348,7 @@ static bool advance_repair(struct destination_host *host, struct outlet *outlet)
     if (first == NULL) {
         outlet->phase = OUTLET_STREAMING;
         outlet->table_created = false;
+        outlet->table_updated = false;
         effects_phase(host->effects, BIGQUERY_EAGER_PHASE_REPAIRED);
     } else if (!first->settled) {
         resend(host, outlet);
@@ -341,17 +411,23 @@ static void submit_batches(const struct destination_host *host, struct outlet *o
 void outlet_advance(struct destination_host *host, struct outlet *outlet)
 {
     take_settled(host, outlet);
+    if (host->reason == SINK_REASON_NONE && may_refresh(outlet)) {
+        refresh(host, outlet);
+    }
+    if (host->reason == SINK_REASON_NONE) {
+        advance_reconcile(host, outlet);
+    }
     while (host->reason == SINK_REASON_NONE && outlet->phase == OUTLET_REPAIRING &&
            advance_repair(host, outlet)) {
+    }
+    if (host->reason == SINK_REASON_NONE) {
+        advance_reconcile(host, outlet); /* that the repair began */
     }
     if (host->reason != SINK_REASON_NONE) {
         return;
     }
     if (outlet->phase == OUTLET_STREAMING) {
         submit_batches(host, outlet);
-    } else if (outlet->phase == OUTLET_CREATING && outlet->call == 0 && !outlet->waits &&
-               effects_has_room(host->effects)) {
-        create_table(host, outlet);
     }
     if (appender_advance(&outlet->appender, host->now, host->effects) != ERR_OK) {
         fail_memory(host, outlet);
@@ -366,12 +442,7 @@ bool outlet_answer(struct destination_host *host,
         appender_answer(&outlet->appender, host->now, answer);
         return true;
     }
-    if (outlet->call == 0 || answer->request != outlet->call) {
-        return false;
-    }
-    outlet->call = 0;
-    table_answered(host, outlet, answer);
-    return true;
+    return reconcile_answer(&outlet->reconcile, host->now, answer);
 }
 
 bool outlet_due(struct destination_host *host,
@@ -382,7 +453,8 @@ bool outlet_due(struct destination_host *host,
         outlet->waits = false;
         return true;
     }
-    return appender_due(&outlet->appender, slot, host->now, host->effects);
+    return reconcile_due(&outlet->reconcile, slot) ||
+           appender_due(&outlet->appender, slot, host->now, host->effects);
 }
 
 bool outlet_is_drained(const struct outlet *outlet)
@@ -395,16 +467,13 @@ bool outlet_is_full(const struct destination_host *host, const struct outlet *ou
 {
     const size_t count =
         outlet->batches.count + outlet->repairs.count + appender_count(&outlet->appender);
-    return count >= host->config->in_flight_max ||
+    return outlet->refreshes || count >= host->config->in_flight_max ||
            outlet->bytes >= host->config->in_flight_bytes_max;
 }
 
 void outlet_close(struct destination_host *host, struct outlet *outlet)
 {
-    if (outlet->call != 0) {
-        effects_cancel(host->effects, outlet->call, &bigquery_insert_table_method);
-        outlet->call = 0;
-    }
+    reconcile_close(&outlet->reconcile, host->effects);
     appender_close(&outlet->appender, host->effects);
 }
 
@@ -425,10 +494,14 @@ uint64_t outlet_digest(uint64_t digest, const struct outlet *outlet)
     digest = digest_fold(digest, outlet->resent);
     digest = digest_fold(digest, outlet->stale);
     digest = digest_fold(digest, outlet->table_created);
+    digest = digest_fold(digest, outlet->table_updated);
+    digest = digest_fold(digest, outlet->awaited);
+    digest = digest_fold(digest, outlet->refreshes ? outlet->next.version : 0);
+    digest = digest_fold(digest, outlet->swaps);
+    digest = reconcile_digest(digest, &outlet->reconcile);
     digest = digest_fold(digest, outlet->tries);
     digest = digest_fold(digest, outlet->failures);
     digest = digest_fold(digest, outlet->waits);
-    digest = digest_fold(digest, outlet->call);
     digest = digest_fold(digest, outlet->last_access);
     digest = outlet->filling == NULL ? digest : append_digest(digest, outlet->filling);
     digest = digest_list(digest, &outlet->batches);
