@@ -163,19 +163,27 @@ static uint32_t model_pending(const void *memory)
     return state->unfinished_count;
 }
 
-#define FLUSH_BYTES_MAX 2048u
+#define IDENTITY_BYTES_MAX 4096u
 
-/* A flush is known by what it asks for. An append is of many rows, and of a stream that many are of. */
+/* A flush is known by what it asks for, a job by its name. An append is of many rows, and of a stream that
+ * many are of. */
 static uint64_t model_identity(const struct port_method *method, const void *payload)
 {
-    if (method != &bigquery_flush_rows_method) {
-        return 0;
-    }
-    uint8_t bytes[FLUSH_BYTES_MAX];
+    uint8_t bytes[IDENTITY_BYTES_MAX];
     struct byte_writer writer;
     byte_writer_init(&writer, bytes, sizeof(bytes));
-    port_encode(&bigquery_flush_rows_request_message, payload, &writer);
-    return writer.overflowed ? 0 : digest_bytes(byte_writer_view(&writer));
+    if (method == &bigquery_flush_rows_method) {
+        port_encode(&bigquery_flush_rows_request_message, payload, &writer);
+    } else if (method == &bigquery_insert_job_method) {
+        const struct bigquery_insert_job_request *insert = payload;
+        const struct bigquery_job_reference *reference =
+            insert->job == NULL ? NULL : insert->job->job_reference;
+        if (reference == NULL || reference->job_id.size == 0) {
+            return 0; /* the service names it */
+        }
+        port_encode(&bigquery_job_reference_message, reference, &writer);
+    }
+    return writer.overflowed || writer.size == 0 ? 0 : digest_bytes(byte_writer_view(&writer));
 }
 
 static uint64_t model_digest(const void *memory)

@@ -543,6 +543,32 @@ static void bqt_05_a_table_is_deleted_once(void **state)
     }
 }
 
+static uint64_t identity_of(const char *id, const char *location, const char *uri)
+{
+    struct jobs_load load;
+    jobs_load_of(&load, uri);
+    const struct bigquery_job_configuration configuration = {.load = &load.load};
+    const struct bigquery_job_reference reference = {
+        BYTES_LITERAL("p"), bytes_of_text(id), bytes_of_text(location)};
+    const struct bigquery_job job = {.configuration = &configuration, .job_reference = &reference};
+    const struct bigquery_insert_job_request request = {BYTES_LITERAL("p"), &job};
+    return bigquery_model.identity(&bigquery_insert_job_method, &request);
+}
+
+/* Goal: a job is recognised by its name, whatever it is to do; one that the service names has none. */
+static void a_job_is_known_by_its_name(void **state)
+{
+    (void)state;
+    const uint64_t identity = identity_of("j", "US", "gs://staging/a");
+    assert_true(identity != 0);
+    assert_true(identity == identity_of("j", "US", "gs://staging/b"));
+    assert_true(identity != identity_of("k", "US", "gs://staging/a"));
+    assert_true(identity != identity_of("j", "EU", "gs://staging/a"));
+    assert_true(identity_of("", "US", "gs://staging/a") == 0);
+    const struct bigquery_insert_job_request none = {BYTES_LITERAL("p"), NULL};
+    assert_true(bigquery_model.identity(&bigquery_insert_job_method, &none) == 0);
+}
+
 /* Goal: what a job does is in the digest. Method: two runs, one of which is ahead. */
 static void jobs_are_in_the_digest(void **state)
 {
@@ -585,4 +611,5 @@ TEST_MAIN(bigquery_jobs,
           TEST(bqt_06_a_dataset_has_a_location),
           TEST(bqt_04_a_table_has_a_lifetime),
           TEST(bqt_05_a_table_is_deleted_once),
+          TEST(a_job_is_known_by_its_name),
           TEST(jobs_are_in_the_digest))
