@@ -1,23 +1,30 @@
-/* The model of BigQuery: the write API of tables (clauses.def).
+/* The model of BigQuery: the write API of tables, their metadata, and jobs (clauses.def).
  *
  * Guarantees modelled. A stream takes rows at its end only (BQW-12 to BQW-15), a request whole or not at
  * all (BQW-17), and shows them at once, or up to a cursor that moves forward (BQW-01, BQW-30). Answers on
- * a connection come in the order of its requests (BQW-11): that is the link's. Freedoms taken. Per run:
+ * a connection come in the order of its requests (BQW-11): that is the link's. A job has its id for good
+ * (BQJ-02), runs whatever becomes of its caller, and does all of its work at its end or none of it
+ * (BQJ-09). Freedoms taken. Per run:
  * what a repeated flush, a flush past the end or of a finalized stream, a call on a stream that has ended
  * and a call on a missing table are answered, whether offsets or rows are looked at first, and which of
  * two connections of a stream goes on. Per call: whether the metadata of a new table is known (BQW-46),
  * how many bad rows are named, whether a change of columns is told of, how those who create or change a
  * table at the same time are answered. Per change of a table's columns: how late the write API hears of it
- * (BQW-25), and whether what it refuses until then is stored. Faults offered. Per append: its connection
+ * (BQW-25), and whether what it refuses until then is stored. Per job: how long it takes, whether it fails
+ * for no reason of its own, whether it reports an error before its end, when it reads its objects (BQJ-13),
+ * how a second one of its id is answered (BQJ-30); per run which jobs a look without a location finds.
+ * Faults offered. Per append: its connection
  * dies before or after it, or silently; an error in the answer; and what was measured on default streams,
  * by option. Per call: lost, answer lost, applied later, refused, an outage.
- * Not modelled. PENDING streams, columns within columns, deletion of tables, quotas but that of a table's
- * metadata; a query that lags behind.
+ * Not modelled. PENDING streams, columns within columns, quotas of the write API; a query that lags behind;
+ * queries but of all rows of a table; the bytes of Parquet (load.c). Rows that changes by key keep are not
+ * among those that a job copies or replaces.
  *
  * Entries. Each row that becomes readable is WORLD_CREATED: resource the table, generation the row's
  * number in it. A stream whose time is over is WORLD_EXPIRED when it is next asked for. A row that changes
  * another is WORLD_CREATED, WORLD_REPLACED or WORLD_REMOVED: resource the table and the key, generation how
- * often the row was there. */
+ * often the row was there. A row that a job replaces is WORLD_HIDDEN. Tables that jobs make for themselves
+ * are WORLD_CREATED, WORLD_REMOVED or WORLD_EXPIRED; nobody reads them, and their rows are no entries. */
 #include "models/bigquery/state.h"
 #include "sinks/base/digest.h"
 

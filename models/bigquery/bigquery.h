@@ -1,4 +1,5 @@
-/* The model of BigQuery: tables, their write streams, and the connections that append to them. */
+/* The model of BigQuery: tables, their write streams and the connections that append to them, and jobs that
+ * load, copy and query. */
 #ifndef MODELS_BIGQUERY_BIGQUERY_H
 #define MODELS_BIGQUERY_BIGQUERY_H
 
