@@ -142,6 +142,7 @@ static void windows_of_loads(const struct wiring_input *input, struct wiring_win
         .last_attempt = timeout,
         .recovery_window = lifetime == 0 ? retention : lifetime,
         .release_max = retention,
+        .own_identities = true, /* those of jobs */
         .writer_waits = true,
         .concurrency_max = DELETIONS_AT_ONCE,
         .resources_made_max = input->by_split ? destinations(input, found) : 1,
