@@ -31,8 +31,8 @@ struct destination *destination_make(struct destination_host *host, struct bytes
 static void forget_stream(struct destination_host *host, struct destination *destination)
 {
     if (destination->stream.size > 0) {
-        allocator_give(
-            host->allocator, (void *)(uintptr_t)destination->stream.data, destination->stream.size);
+        allocator_give(host->allocator, destination->stream_memory, destination->stream.size);
+        destination->stream_memory = NULL;
         destination->stream = (struct bytes){0};
         destination->appender.stream = destination->stream;
     }
@@ -79,6 +79,7 @@ keep_stream(struct destination_host *host, struct destination *destination, stru
     }
     memcpy(copy, name.data, name.size);
     forget_stream(host, destination);
+    destination->stream_memory = copy;
     destination->stream = (struct bytes){copy, name.size};
     destination->is_snapped = false;
     appender_reset(&destination->appender, destination->stream);
@@ -481,6 +482,16 @@ static void repair_first(struct destination_host *host, struct destination *dest
     }
 }
 
+/* All rows of an append may have been none. */
+static void resend_if_any(struct destination_host *host, struct destination *destination)
+{
+    if (list_is_empty(&first_repair(destination)->rows)) {
+        drop_first_repair(host, destination);
+    } else {
+        resend(destination);
+    }
+}
+
 /* One step of a repair: false when nothing can be done before the next event. */
 static bool advance_repair(struct destination_host *host, struct destination *destination)
 {
@@ -502,10 +513,8 @@ static bool advance_repair(struct destination_host *host, struct destination *de
     } else if (destination->phase == DESTINATION_REPLAYING &&
                !destination_host_route(host, destination->table, first)) {
         return false;
-    } else if (list_is_empty(&first->rows)) {
-        drop_first_repair(host, destination);
     } else {
-        resend(destination);
+        resend_if_any(host, destination);
     }
     return host->reason == SINK_REASON_NONE;
 }

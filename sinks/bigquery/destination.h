@@ -48,7 +48,8 @@ struct destination {
     struct bytes table; /* owned: behind the struct */
     size_t block_size;
     uint8_t phase;                 /* enum destination_phase */
-    struct bytes stream;           /* owned; empty: none */
+    struct bytes stream;           /* empty: none */
+    uint8_t *stream_memory;        /* of its name; owned */
     uint64_t next_offset;          /* rows that were given offsets */
     bool is_snapped;               /* the latest snapshot has this stream */
     uint64_t snap_offset;          /* and this offset */

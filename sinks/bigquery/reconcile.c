@@ -148,9 +148,7 @@ static void create_answered(struct reconcile *reconcile,
                             const struct port_answer *answer)
 {
     const bool exists = port_status_first(&answer->status) == PORT_ALREADY_EXISTS;
-    if (answer->outcome == PORT_OUTCOME_OK) {
-        end(reconcile, RECONCILE_CREATED);
-    } else if (exists && reconcile->what == RECONCILE_CREATE) {
+    if (answer->outcome == PORT_OUTCOME_OK || (exists && reconcile->what == RECONCILE_CREATE)) {
         end(reconcile, RECONCILE_CREATED);
     } else if (exists) {
         look_again(reconcile, now->monotonic, &answer->status); /* another may want other columns */
