@@ -928,6 +928,35 @@ static void overflow_goes_through_tables_that_are_dropped_behind_it(void **state
     host_fini(&host);
 }
 
+/* Goal: FL25: without list inference a repeated column of Parquet is loaded empty (M34). FL29: columns are added
+ * by the load into the table, never by one into a temporary table beside others. */
+static void a_load_says_what_its_files_need(void **state)
+{
+    (void)state;
+    for (uint32_t overflow = 0; overflow < 2; overflow++) {
+        struct host host;
+        struct commit commit = {0};
+        prepare();
+        option(FILE_LOADS_OPTION_ALLOW_NEW_FIELDS, 1);
+        option(FILE_LOADS_OPTION_LOAD_FILES, overflow == 1 ? 1 : 2);
+        add_file(&commit, FOLDER "a", BIGQUERY_PARQUET, 7);
+        add_file(&commit, FOLDER "b", BIGQUERY_PARQUET, 7);
+        begin_commit(&host, &commit);
+        table_is_there(&host, 1);
+        dataset_is_in(&host, "EU");
+        refuse(&host, &bigquery_get_job_method, PORT_NOT_FOUND);
+        struct generic_request decoded = generic_request_of(&host, open_send(&host));
+        const struct bigquery_insert_job_request *request = decoded.value;
+        const struct bigquery_job_configuration_load *load = request->job->configuration->load;
+        assert_int_equal(load->source_format, BIGQUERY_PARQUET);
+        assert_true(load->parquet_options->enable_list_inference);
+        assert_int_equal(load->schema_update_options,
+                         overflow == 1 ? 0 : BIGQUERY_ALLOW_FIELD_ADDITION);
+        generic_forget(&host, &decoded);
+        host_fini(&host);
+    }
+}
+
 /* Goal: FL28, FL30: what is wrong with a commit is found before anything is asked. */
 static void a_commit_that_cannot_be_planned_asks_nothing(void **state)
 {
@@ -1084,6 +1113,7 @@ TEST_MAIN(file_loads,
           TEST(a_table_is_given_its_columns_first),
           TEST(a_table_that_is_replaced_gets_the_serializer_s_schema),
           TEST(overflow_goes_through_tables_that_are_dropped_behind_it),
+          TEST(a_load_says_what_its_files_need),
           TEST(a_commit_that_cannot_be_planned_asks_nothing),
           TEST(a_close_in_the_middle_cancels_what_is_open),
           TEST(older_files_are_avro_and_the_oldest_are_refused),
