@@ -209,6 +209,7 @@ static void bqt_02_changes_have_a_quota(void **state)
         assert_int_equal(patch(kit, ANY, "aSn"), PORT_PERMISSION_DENIED);
         assert_int_equal(reason(kit), BIGQUERY_REASON_RATE_LIMIT_EXCEEDED);
     }
+    assert_true(marks_has(&kit->world->marks, MARK_BIGQUERY_PATCH_TOO_OFTEN));
     testkit_run_for(kit, SECONDS(5));
     assert_int_equal(patch(kit, ANY, "aSn"), PORT_OK);
     assert_int_equal(patch(kit, ANY, "aSn"), PORT_PERMISSION_DENIED);
@@ -326,6 +327,7 @@ static void bqw_25_a_new_column_is_known_late(void **state)
     assert_int_equal(append(kit, 1, NULL, old_row), PORT_OK);
     response = kit->payload;
     assert_int_equal(response->updated_schema->fields.count, 2);
+    assert_true(marks_has(&kit->world->marks, MARK_BIGQUERY_SCHEMA_TOLD));
     assert_int_equal(append(kit, 1, NULL, old_row), PORT_OK);
     response = kit->payload;
     assert_null(response->updated_schema);
@@ -381,6 +383,9 @@ static void bqw_24_a_row_is_kept_by_its_columns(void **state)
         const struct journal_entry *entry = testkit_last(kit, WORLD_CREATED);
         assert_non_null(entry);
         assert_true(entry->value == digest_bytes(bytes_of_text(cases[i].kept)));
+        if (strcmp(cases[i].row, cases[i].kept) != 0) {
+            assert_true(marks_has(&kit->world->marks, MARK_BIGQUERY_ROW_REWRITTEN));
+        }
         testkit_close(kit);
     }
 }
