@@ -296,6 +296,26 @@ static void pieces_go_back_to_their_subtask_when_nothing_is_rescaled(void **stat
     }
 }
 
+/* Goal: where pieces are united, each subtask gets all of them (EO34), rescaled or not. */
+static void united_pieces_go_to_all_subtasks(void **state)
+{
+    (void)state;
+    for (uint32_t rescaled = 0; rescaled < 2; rescaled++) {
+        toy_init(&toy, TOY_STATEFUL, 40, 4);
+        toy.config.job.subtasks = 2;
+        toy.config.job.rescale_to[0] = rescaled == 0 ? 0 : 3;
+        toy.config.job.downtime[DOWNTIME_SHORT] = MS(1);
+        toy.config.job.pieces_to_all = true;
+        toy.behaviour.pieces = 3;
+        pin_crash(CRASH_ALL_SHORT, HOST_CHECKPOINT_COMPLETED, 2);
+        toy_pin(&toy, (struct toy_pin){.site = toy_site(ENGINE_SITE_RESTORE), .value = rescaled});
+        run_to_the_end();
+        for (uint32_t subtask = 0; subtask < 2 + rescaled; subtask++) {
+            assert_int_equal(toy.behaviour.pieces_given[subtask], 6);
+        }
+    }
+}
+
 static void restarts_stop_at_their_limit(void **state)
 {
     (void)state;
@@ -398,6 +418,7 @@ TEST_MAIN(job,
           TEST(a_zombie_speaks_to_its_own_policy),
           TEST(pieces_are_dealt_out_one_by_one),
           TEST(pieces_go_back_to_their_subtask_when_nothing_is_rescaled),
+          TEST(united_pieces_go_to_all_subtasks),
           TEST(restarts_stop_at_their_limit),
           TEST(a_job_without_restarts_fails_at_once),
           TEST(exponential_delays_double_up_to_their_limit),
