@@ -50,8 +50,10 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
         }
         return;
     }
-    const struct bytes key =
-        entry->record == 0 ? (struct bytes){0} : judge->log->records[entry->record - 1].record.key;
+    if (entry->record == 0) {
+        return;
+    }
+    const struct bytes key = judge->log->records[entry->record - 1].record.key;
     if (key.size > 0) {
         uint64_t *of_resource = oracle_table_at(
             &latest->resources, judge->arena, entry->resource, sizeof(*of_resource));

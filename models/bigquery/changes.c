@@ -126,14 +126,16 @@ static void note(struct bigquery *state,
                  struct model_content content,
                  const struct model_request *request)
 {
-    const struct model_effect effect = {
+    struct model_effect effect = {
         .kind = kind,
         .code = kind == WORLD_REMOVED ? BIGQUERY_CAUSE_ROW_DELETED : 0,
         .resource = row->resource,
         .generation = row->generation,
-        .content = kind == WORLD_REMOVED ? (struct model_content){0} : content,
         .request_or_null = request,
     };
+    if (kind != WORLD_REMOVED) {
+        effect.content = content;
+    }
     model_note(&state->env, &effect);
 }
 
