@@ -140,6 +140,7 @@ static void set_bigquery(uint8_t head, struct sink_option_value *values)
 {
     values[BIGQUERY_OPTION_TABLE].text = BYTES_LITERAL(TABLE);
     values[BIGQUERY_OPTION_MAX_APPEND_BYTES].number = 64;
+    values[BIGQUERY_OPTION_ALLOW_NEW_FIELDS].number = STATE_READS_QUEUE(head);
     values[BIGQUERY_OPTION_MAX_IN_FLIGHT_APPENDS].number = 3;
     values[BIGQUERY_OPTION_RECOVERY_MAX_ATTEMPTS].number = 3;
     values[BIGQUERY_OPTION_RETRY_MAX_ATTEMPTS].number = STATE_READS_QUEUE(head) ? 1 : 3;
