@@ -24,6 +24,7 @@
 #include "sinks/base/check.h"
 #include "sinks/base/digest.h"
 #include "sinks/base/list.h"
+#include "sinks/bigquery/clean_up.h"
 #include "sinks/bigquery/file_loads.h"
 #include "sinks/bigquery/file_loads_options.h"
 #include "sinks/bigquery/frames.h"
@@ -31,11 +32,9 @@
 #include "sinks/bigquery/load_table.h"
 #include "sinks/bigquery/options.h"
 #include "sinks/effects.h"
-#include "sinks/port/storage.h"
 
 #define MESSAGE_SIZE      2048u
 #define LOCATION_SIZE_MAX 64u
-#define DELETIONS_MAX     100u /* at once */
 
 enum state {
     STATE_NEW = 0,
@@ -73,14 +72,6 @@ union request {
     struct load_request insert;
 };
 
-/* One of those that clean up. */
-struct deletion {
-    uint64_t request; /* 0: answered */
-    const struct port_method *method;
-    struct bigquery_delete_table_request table;
-    struct storage_delete_object_request object;
-};
-
 struct committer {
     const struct allocator *allocator;
     const struct sink_user *user;
@@ -105,9 +96,7 @@ struct committer {
     uint32_t wave_end;
     uint32_t next;      /* of the wave: submitted or waited for */
     struct list tables; /* struct load_table */
-    uint32_t deleted;   /* deletions sent so far: tables, or files */
-    uint32_t deletions_open;
-    struct deletion *deletions; /* DELETIONS_MAX */
+    struct clean_up clean_up;
     union request request;
     uint8_t id[LOAD_JOB_ID_SIZE];
     uint8_t message[MESSAGE_SIZE];
@@ -143,14 +132,13 @@ static void release_commit(struct committer *committer)
     allocator_give(allocator, committer->jobs, committer->job_count * sizeof(struct load_job));
     allocator_give(
         allocator, committer->files, committer->commit_count * sizeof(struct staged_file));
-    allocator_give(allocator, committer->deletions, DELETIONS_MAX * sizeof(struct deletion));
+    clean_up_release(&committer->clean_up);
     if (committer->plan.allocator != NULL) {
         plan_release(&committer->plan);
     }
     committer->jobs = NULL;
     committer->job_count = 0;
     committer->files = NULL;
-    committer->deletions = NULL;
     committer->commit = NULL;
     committer->commit_count = 0;
 }
@@ -521,111 +509,44 @@ static void settle_job(const struct step *step, const struct port_answer *answer
 
 /* --- cleaning up ------------------------------------------------------------------------------- */
 
-static uint32_t count_deletions(const struct committer *committer)
+static void return_commit(const struct step *step)
 {
-    return committer->state == STATE_DROPPING ? committer->plan.temporary_table_count
-                                              : committer->plan.file_count;
-}
-
-static void make_table_deletion(struct deletion *deletion, struct bytes name)
-{
-    struct bigquery_table_name parts;
-    const bool is_name = bigquery_table_parse(name, &parts);
-    CHECK(is_name);
-    deletion->table = (struct bigquery_delete_table_request){
-        .project_id = parts.project, .dataset_id = parts.dataset, .table_id = parts.table};
-    deletion->method = &bigquery_delete_table_method;
-}
-
-/* False: its name is none that could be deleted; it stays. */
-static bool make_file_deletion(struct deletion *deletion, struct bytes uri)
-{
-    struct bytes bucket;
-    struct bytes name;
-    if (!file_loads_uri_parse(uri, &bucket, &name)) {
-        return false;
-    }
-    deletion->object = (struct storage_delete_object_request){.bucket = bucket, .object = name};
-    deletion->method = &storage_delete_object_method;
-    return true;
-}
-
-static bool
-make_deletion(const struct committer *committer, uint32_t index, struct deletion *deletion)
-{
-    if (committer->state == STATE_DELETING) {
-        return make_file_deletion(deletion, committer->plan.files[index]->uri);
-    }
-    make_table_deletion(deletion, committer->plan.temporary_tables[index]);
-    return true;
-}
-
-static void send_deletion(const struct step *step, struct deletion *deletion)
-{
-    struct committer *committer = step->committer;
-    committer->last++;
-    committer->deletions_open++;
-    deletion->request = committer->last;
-    const struct port_envelope envelope = {
-        .request = deletion->request,
-        .kind = PORT_CALL,
-        .method = deletion->method,
-        .deadline = committer->config.request_timeout,
-        .payload = committer->state == STATE_DELETING ? (const void *)&deletion->object
-                                                      : (const void *)&deletion->table,
-    };
-    effects_send(step->effects, &envelope);
-}
-
-/* The next batch, as far as there is room; a batch begins when the one before is answered. */
-static void clean_up(const struct step *step)
-{
-    struct committer *committer = step->committer;
-    const uint32_t count = count_deletions(committer);
-    while (committer->deleted < count) {
-        const uint32_t slot = committer->deleted % DELETIONS_MAX;
-        if ((slot == 0 && committer->deletions_open > 0) || !effects_has_room(step->effects)) {
-            return;
-        }
-        struct deletion *deletion = &committer->deletions[slot];
-        deletion->request = 0;
-        if (make_deletion(committer, committer->deleted, deletion)) {
-            send_deletion(step, deletion);
-        }
-        committer->deleted++;
-    }
-    if (committer->deletions_open > 0) {
-        return;
-    }
-    committer->deleted = 0;
-    if (committer->state == STATE_DROPPING) {
-        if (count > 0) {
-            effects_phase(step->effects, FILE_LOADS_PHASE_TABLES_DELETED);
-        }
-        committer->state = STATE_DELETING;
-        return;
-    }
     effects_phase(step->effects, FILE_LOADS_PHASE_FILES_DELETED);
     effects_phase(step->effects, FILE_LOADS_PHASE_COMMIT_RETURNED);
-    release_commit(committer);
-    committer->state = STATE_IDLE;
+    release_commit(step->committer);
+    step->committer->state = STATE_IDLE;
     effects_simple(step->effects, SINK_EFFECT_COMMIT_RETURNED);
+}
+
+/* One kind; true when the next one is to follow at once. */
+static bool clean_up(const struct step *step)
+{
+    struct committer *committer = step->committer;
+    const bool is_tables = committer->state == STATE_DROPPING;
+    if (!clean_up_advance(&committer->clean_up,
+                          is_tables ? CLEAN_UP_TABLES : CLEAN_UP_FILES,
+                          &committer->plan,
+                          committer->config.request_timeout,
+                          &committer->last,
+                          step->effects)) {
+        return false;
+    }
+    if (!is_tables) {
+        return_commit(step);
+        return false;
+    }
+    if (committer->plan.temporary_table_count > 0) {
+        effects_phase(step->effects, FILE_LOADS_PHASE_TABLES_DELETED);
+    }
+    committer->state = STATE_DELETING;
+    return true;
 }
 
 /* Best effort: an error leaves something behind that nobody reads. */
 static void settle_deletion(const struct step *step, const struct port_answer *answer)
 {
-    struct committer *committer = step->committer;
-    for (uint32_t i = 0; i < DELETIONS_MAX; i++) {
-        struct deletion *deletion = &committer->deletions[i];
-        if (deletion->request == answer->request) {
-            deletion->request = 0;
-            committer->deletions_open--;
-            if (answer->outcome != PORT_OUTCOME_OK) {
-                effects_metric(step->effects, FILE_LOADS_METRIC_CLEAN_UP_ERRORS, 1);
-            }
-            return;
-        }
+    if (clean_up_answer(&step->committer->clean_up, answer)) {
+        effects_metric(step->effects, FILE_LOADS_METRIC_CLEAN_UP_ERRORS, 1);
     }
 }
 
@@ -739,11 +660,8 @@ static void advance(const struct step *step)
     bool goes_on = true;
     while (goes_on && effects_has_space(step->effects)) {
         goes_on = false;
-        if (committer->state == STATE_DROPPING) {
-            clean_up(step);
-            goes_on = committer->state == STATE_DELETING;
-        } else if (committer->state == STATE_DELETING) {
-            clean_up(step);
+        if (committer->state == STATE_DROPPING || committer->state == STATE_DELETING) {
+            goes_on = clean_up(step);
         } else if (committer->open == 0 && !committer->waits) {
             goes_on = (committer->state == STATE_SUBMITTING && submit_next(step)) ||
                       (committer->state == STATE_AWAITING && await_next(step));
@@ -818,9 +736,8 @@ static enum err plan_commit(const struct step *step, struct byte_writer *message
     const size_t size = committer->plan.job_count * sizeof(struct load_job);
     committer->jobs = allocator_take_zeroed(committer->allocator, size);
     committer->job_count = committer->jobs == NULL ? 0 : committer->plan.job_count;
-    committer->deletions =
-        allocator_take_zeroed(committer->allocator, DELETIONS_MAX * sizeof(struct deletion));
-    return committer->jobs == NULL || committer->deletions == NULL ? ERR_LIMIT : ERR_OK;
+    err = clean_up_begin(&committer->clean_up, committer->allocator);
+    return committer->jobs == NULL ? ERR_LIMIT : err;
 }
 
 static void begin_commit(const struct step *step, const struct sink_event *event)
@@ -875,12 +792,7 @@ static void close_committer(const struct step *step)
         effects_cancel(step->effects, committer->open, open_method(committer));
         committer->open = 0;
     }
-    for (uint32_t i = 0; i < DELETIONS_MAX && committer->deletions != NULL; i++) {
-        const struct deletion *deletion = &committer->deletions[i];
-        if (deletion->request != 0 && effects_has_space(step->effects)) {
-            effects_cancel(step->effects, deletion->request, deletion->method);
-        }
-    }
+    clean_up_close(&committer->clean_up, step->effects);
     committer->state = STATE_CLOSED;
     effects_phase(step->effects, FILE_LOADS_PHASE_COMMITTER_CLOSED);
     effects_simple(step->effects, SINK_EFFECT_CLOSED);
@@ -967,7 +879,8 @@ static uint64_t digest_committer(const void *state)
                              (uint64_t)committer->waits << 1 | (committer->is_due ? 1u : 0u));
     digest = digest_fold(digest, (uint64_t)committer->wave << 32 | committer->wave_end);
     digest = digest_fold(digest, (uint64_t)committer->next << 32 | committer->commit_count);
-    digest = digest_fold(digest, (uint64_t)committer->deleted << 32 | committer->deletions_open);
+    digest =
+        digest_fold(digest, (uint64_t)committer->clean_up.sent << 32 | committer->clean_up.open);
     digest = digest_fold(digest, committer->locations.count);
     for (uint32_t i = 0; i < committer->job_count; i++) {
         const struct load_job *job = &committer->jobs[i];

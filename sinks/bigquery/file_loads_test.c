@@ -2,6 +2,7 @@
  * finds, starts and attaches to, how a table is made ready, and that nothing is deleted before the end.
  * link: sinks/bigquery/file_loads sinks/bigquery/file_loads_writer sinks/bigquery/file_loads_committer
  * link: sinks/bigquery/file_loads_options sinks/bigquery/staging sinks/bigquery/plan
+ * link: sinks/bigquery/clean_up
  * link: sinks/bigquery/load_job sinks/bigquery/load_table sinks/bigquery/frames sinks/bigquery/options
  * link: sinks/bigquery/schema sinks/bigquery/avro
  * link: sinks/generic/user_testkit sinks/host_testkit sinks/retry
