@@ -423,9 +423,8 @@ struct sink_env {
     const struct sink_job *job;
     uint32_t subtask;
     uint32_t parallelism;
-    struct bytes
-        job_id; /* of this submission: the same over restarts, another when an operator resumes
-                            the job from what it kept */
+    /* Of this submission: the same over restarts, another when an operator resumes the job from what it kept. */
+    struct bytes job_id;
     uint32_t attempt; /* tells the lives of a subtask within a submission apart */
 };
 
@@ -465,9 +464,9 @@ struct sink_type {
     uint8_t guarantee;                  /* enum sink_guarantee */
     uint8_t committer_kind;             /* enum sink_committer_kind */
     const struct port_service *service; /* holds the data: only what happens there is an effect */
-    const struct port_service *const *further_services; /* that it calls on the way there, as where
-                                                             it stages */
-    uint32_t further_service_count;                     /* at most SINK_FURTHER_SERVICES_MAX */
+    /* That it calls on the way there, as where it stages. */
+    const struct port_service *const *further_services;
+    uint32_t further_service_count; /* at most SINK_FURTHER_SERVICES_MAX */
     const struct sink_option *options;
     uint32_t option_count;
     const struct sink_timing *timings;

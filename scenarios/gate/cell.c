@@ -209,7 +209,8 @@ static void put_service(json_t *root,
     }
     json_t *list = json_array();
     for (uint32_t i = 0; i < times->count; i++) {
-        (void)json_array_append_new(list, json_integer((json_int_t)(times->values[i] + extra)));
+        (void)json_array_append_new(list,
+                                    json_integer((json_int_t)times->values[i] + (json_int_t)extra));
     }
     put(root, "link.service_times_ns", list);
     const char *option = plan->arms[cell->arm].model_latency_option;
