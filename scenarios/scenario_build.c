@@ -32,7 +32,7 @@ static enum err look_up_sink(struct build *build,
     if (*sink != NULL) {
         return ERR_OK;
     }
-    char allowed[256] = "";
+    char allowed[384] = "";
     for (size_t i = 0; i < catalogue_sink_count; i++) {
         reader_add_name(allowed, sizeof(allowed), catalogue_sinks[i]->name);
     }
