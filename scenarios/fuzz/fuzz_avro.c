@@ -3,7 +3,7 @@
  * rows. */
 #include "models/bigquery/avro.h"
 #include "scenarios/fuzz/target.h"
-#include "sinks/bigquery/avro.h"
+#include "sinks/bigquery/file_loads/avro.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "scenarios/fuzz/seal.h"
 #include "sinks/base/digest.h"
 #include "sinks/base/list.h"
-#include "sinks/bigquery/exactly_once.h"
+#include "sinks/bigquery/exactly_once/exactly_once.h"
 #include "sinks/bigquery/frames.h"
 #include "sinks/bigquery/options.h"
 #include "sinks/cloudtasks/cloudtasks_sinks.h"

@@ -3,7 +3,7 @@
 #ifndef SINKS_BIGQUERY_DESTINATION_HOST_H
 #define SINKS_BIGQUERY_DESTINATION_HOST_H
 
-#include "sinks/bigquery/appender.h"
+#include "sinks/bigquery/client/appender.h"
 #include "sinks/bigquery/reconcile.h"
 
 struct destination_host {

@@ -19,7 +19,7 @@
 
 #include "sinks/base/bytes.h"
 #include "sinks/base/err.h"
-#include "sinks/bigquery/plan.h"
+#include "sinks/bigquery/file_loads/plan.h"
 
 #include <stddef.h>
 #include <stdint.h>

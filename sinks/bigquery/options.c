@@ -19,7 +19,7 @@ const struct sink_option bigquery_eager_options[BIGQUERY_EAGER_OPTION_COUNT] = {
 #define BIGQUERY_OPTION(name, key, type, fallback, text, min, max, names, sentence)                \
     {(key), (type), false, (fallback), (text), (min), (max), (names), (sentence)},
 #include "sinks/bigquery/options.def"
-#include "sinks/bigquery/at_least_once_options.def"
+#include "sinks/bigquery/at_least_once/at_least_once_options.def"
 #undef BIGQUERY_OPTION
 };
 /* clang-format on */

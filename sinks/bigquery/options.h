@@ -53,7 +53,7 @@ enum bigquery_eager_option {
     BIGQUERY_EAGER_OPTION_BEFORE = BIGQUERY_OPTION_COUNT - 1,
 #define BIGQUERY_OPTION(name, key, type, fallback, text, min, max, names, sentence)                \
     BIGQUERY_EAGER_OPTION_##name,
-#include "sinks/bigquery/at_least_once_options.def"
+#include "sinks/bigquery/at_least_once/at_least_once_options.def"
 #undef BIGQUERY_OPTION
     BIGQUERY_EAGER_OPTION_COUNT,
 };

@@ -2,7 +2,7 @@
 
 #include "sinks/base/check.h"
 #include "sinks/base/digest.h"
-#include "sinks/bigquery/classify.h"
+#include "sinks/bigquery/client/classify.h"
 #include "sinks/effects.h"
 
 enum reconcile_state {

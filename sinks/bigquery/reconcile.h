@@ -15,7 +15,7 @@
 #ifndef SINKS_BIGQUERY_RECONCILE_H
 #define SINKS_BIGQUERY_RECONCILE_H
 
-#include "sinks/bigquery/appender.h"
+#include "sinks/bigquery/client/appender.h"
 #include "sinks/bigquery/schema.h"
 #include "sinks/parking.h"
 #include "sinks/retry.h"

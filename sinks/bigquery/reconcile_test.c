@@ -1,5 +1,5 @@
 /* Tables that are made fit for rows: looks, creations, changes on condition, and how often.
- * link: sinks/bigquery/reconcile sinks/bigquery/schema sinks/bigquery/classify sinks/bigquery/options
+ * link: sinks/bigquery/reconcile sinks/bigquery/schema sinks/bigquery/client/classify sinks/bigquery/options
  * link: sinks/parking sinks/retry
  * link: sinks/port/port sinks/port/decode sinks/port/status sinks/port/bigquery
  * link: sinks/base/bytes sinks/base/digest sinks/base/list sinks/base/allocator sinks/base/units

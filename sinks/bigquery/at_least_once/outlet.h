@@ -1,0 +1,108 @@
+/* One table that the at-least-once sink writes to by its default stream, the rows on their way there, and
+ * how failures are repaired (sections 5.1 and 5.2 of the sink's specification).
+ *
+ *   Phase \ event   rows to send   append settled: stored   its failure        reconciled         pause over
+ *   STREAMING       appends        next                     REPAIRING, fails   -                  -
+ *   REPAIRING       -              next, STREAMING          RECONCILING,       -                  append
+ *                                                           again, routes,
+ *                                                           fails
+ *   RECONCILING     -              -                        -                  REPAIRING,         its own
+ *                                                                              STREAMING, fails
+ *
+ * STREAMING pipelines appends. After a failure nothing new is sent until all that was has an answer: a
+ * repair opens another connection, and with the old one what is on its way there would be lost. REPAIRING
+ * then sends what failed again, one by one. Nothing tells an append that was stored and whose answer was
+ * lost from one that was not, so what is sent again may be there twice.
+ *
+ * RECONCILING makes a table that is missing, or gives it the columns that rows need (reconcile.h), each once
+ * in a repair. After that the same refusal means that the write API has not heard of it yet, and the append
+ * goes again on another connection: every half a minute for columns, by the recovery's schedule for the
+ * table. When the user's schema changes, the row that brought the change waits until all before it are
+ * stored, the table is changed if that is allowed, and the connection is opened with the new schema. */
+#ifndef SINKS_BIGQUERY_AT_LEAST_ONCE_OUTLET_H
+#define SINKS_BIGQUERY_AT_LEAST_ONCE_OUTLET_H
+
+#include "sinks/bigquery/destination_host.h"
+
+enum outlet_phase {
+    OUTLET_STREAMING = 0,
+    OUTLET_REPAIRING,
+    OUTLET_RECONCILING,
+};
+
+/* What mends a failed append. */
+enum outlet_repair {
+    OUTLET_FAIL = 0,
+    OUTLET_CREATE_TABLE,
+    OUTLET_UPDATE_SCHEMA,
+    OUTLET_ROUTE_ROWS,
+    OUTLET_RETRY,
+};
+
+struct outlet {
+    struct list_link link;
+    struct bytes table;  /* owned: behind the struct, and behind it */
+    struct bytes stream; /* the name of its default stream */
+    size_t block_size;
+    uint8_t phase;                 /* enum outlet_phase */
+    struct bigquery_schema schema; /* of all rows that were submitted or are to be */
+    struct bigquery_schema next;   /* of the one that waits for a refresh */
+    struct append *filling;        /* or NULL */
+    struct list batches;           /* struct append, not yet submitted */
+    struct list repairs;           /* struct append that failed; the first may be renewed */
+    size_t bytes;                  /* of all appends but the one that is filled */
+    struct appender appender;
+    bool resent;        /* the appender has the first of repairs */
+    bool stale;         /* the next append needs another connection */
+    bool table_created; /* by the repair that is made, */
+    bool table_updated; /* which has also given it columns */
+    uint32_t tries;     /* of the first of repairs, within the repair */
+    uint32_t failures;  /* of these, within the recovery's budget, */
+    uint32_t awaited;   /* and within that of columns */
+    bool waits;         /* for the pause */
+    struct parking_slot pause;
+    struct reconcile reconcile;
+    bool refreshes; /* all before must be stored; then the next schema is the schema */
+    bool swaps;     /* the reconciliation is for that */
+    nanos last_access;
+};
+
+/* NULL without memory. */
+struct outlet *outlet_make(struct destination_host *host, struct bytes table);
+void outlet_release(struct destination_host *host, struct outlet *outlet);
+
+/* Have the user say what the next row is written as. False: a failure is left in host->reason. */
+MUST_USE bool outlet_describe(struct destination_host *host,
+                              struct outlet *outlet,
+                              const struct sink_user *user,
+                              const struct sink_record *record);
+
+/* Take a row, which moves in. ERR_OK, ERR_LIMIT. */
+MUST_USE enum err
+outlet_add(struct destination_host *host, struct outlet *outlet, struct append_row *row);
+
+/* Send what is waiting for company, too. */
+void outlet_send_all(struct outlet *outlet);
+
+/* Do what may be done now. A failure is left in host->reason. */
+void outlet_advance(struct destination_host *host, struct outlet *outlet);
+
+/* An answer, or a slot that is due: false when it is another's. */
+bool outlet_answer(struct destination_host *host,
+                   struct outlet *outlet,
+                   const struct port_answer *answer);
+bool outlet_due(struct destination_host *host,
+                struct outlet *outlet,
+                const struct parking_slot *slot);
+
+/* Every row has been stored or is with the failure policy. */
+bool outlet_is_drained(const struct outlet *outlet);
+/* So much is under way that no more rows should come. */
+bool outlet_is_full(const struct destination_host *host, const struct outlet *outlet);
+
+/* Cancel what is on its way. */
+void outlet_close(struct destination_host *host, struct outlet *outlet);
+
+uint64_t outlet_digest(uint64_t digest, const struct outlet *outlet);
+
+#endif
