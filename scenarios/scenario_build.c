@@ -339,6 +339,7 @@ static enum err wire(struct build *build, struct wiring_windows *windows)
         .extractor = build_flag(build, FIELD_SINK_EXTRACTOR),
         .by_split = build_flag(build, FIELD_SINK_DESTINATION),
         .grows_at = build_number(build, FIELD_WORKLOAD_GROWS_AT),
+        .grows_by = (uint8_t)build_number(build, FIELD_WORKLOAD_GROWS_BY),
         .target_service = build->target,
         .dead_letter_service = build->dead_letter,
     };

@@ -14,6 +14,7 @@ static const char *const profile_names[] = {"documented", "observed", "adversary
 static const char *const workload_key_names[] = {"none", "unique", "shared", NULL};
 static const char *const workload_change_names[] = {
     "inserts", "updates", "retractions", "upserts", NULL};
+static const char *const growth_names[] = {"text", "json", NULL};
 static const char *const routing_names[] = {"forward", "hash", "round_robin", NULL};
 static const char *const runtime_names[] = {"streaming", "automatic", "batch", NULL};
 static const char *const barrier_names[] = {"exactly_once", "at_least_once", "unaligned", NULL};

@@ -28,25 +28,28 @@ static const struct bigquery_table_field_schema columns[] = {
     {{(const uint8_t *)"id", 2}, BIGQUERY_FIELD_STRING, BIGQUERY_FIELD_NULLABLE},
     {{(const uint8_t *)"payload", 7}, BIGQUERY_FIELD_BYTES, BIGQUERY_FIELD_NULLABLE},
     {{(const uint8_t *)"note", 4}, BIGQUERY_FIELD_STRING, BIGQUERY_FIELD_NULLABLE},
+    {{(const uint8_t *)"note", 4}, BIGQUERY_FIELD_JSON, BIGQUERY_FIELD_NULLABLE},
 };
 
 static void
 describe(const struct wiring_input *input, enum wiring_version version, struct byte_writer *writer)
 {
-    (void)input;
-    const void *items[] = {&columns[0], &columns[1], &columns[2]};
+    const void *items[] = {
+        &columns[0], &columns[1], &columns[input->grows_by == WIRING_GROWTH_JSON ? 3 : 2]};
     const uint32_t count = version == WIRING_VERSION_FIRST ? FIELD_PAYLOAD : FIELD_NOTE;
     const struct bigquery_table_schema schema = {.fields = {items, count}};
     port_encode(&bigquery_table_schema_message, &schema, writer);
 }
 
-/* A text of its own for each record that has grown. */
-static void put_note(const struct sink_record *record, struct byte_writer *writer)
+/* A text of its own for each record that has grown; a document is a number. */
+static void put_note(const struct wiring_input *input,
+                     const struct sink_record *record,
+                     struct byte_writer *writer)
 {
     uint8_t text[24];
     struct byte_writer note;
     byte_writer_init(&note, text, sizeof(text));
-    byte_writer_text(&note, "n");
+    byte_writer_text(&note, input->grows_by == WIRING_GROWTH_JSON ? "" : "n");
     byte_writer_decimal(&note, record->position);
     CHECK(!note.overflowed);
     put_field(writer, FIELD_NOTE, byte_writer_view(&note));
@@ -64,7 +67,7 @@ static void serialize(const struct wiring_input *input,
     }
     put_field(writer, FIELD_PAYLOAD, record->record.value);
     if (wiring_version_of(input, &record->record) == WIRING_VERSION_GROWN) {
-        put_note(&record->record, writer);
+        put_note(input, &record->record, writer);
     }
 }
 

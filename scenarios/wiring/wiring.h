@@ -21,6 +21,12 @@ struct wiring_model {
     const struct sink_option_value *options;
 };
 
+/* What the field is that later records have more. */
+enum wiring_growth {
+    WIRING_GROWTH_TEXT = 0,
+    WIRING_GROWTH_JSON,
+};
+
 /* What the wiring is made from. Borrowed for the scenario's life. */
 struct wiring_input {
     const struct sink_type *sink;
@@ -33,6 +39,7 @@ struct wiring_input {
     bool extractor;               /* the user gives an id extractor: the record's key */
     bool by_split;                /* destinations by split, not one for all */
     uint64_t grows_at;            /* position from which on a record has one more field; 0 none */
+    uint8_t grows_by;             /* enum wiring_growth */
     uint32_t target_service;      /* index of the model */
     uint32_t dead_letter_service; /* UINT32_MAX none */
 };

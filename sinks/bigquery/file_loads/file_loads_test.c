@@ -957,6 +957,36 @@ static void a_load_says_what_its_files_need(void **state)
     }
 }
 
+/* Goal: M34: Parquet files whose table has a JSON column by now are loaded without it, Avro ones with it. */
+static void a_load_of_parquet_names_no_column_of_json(void **state)
+{
+    (void)state;
+    static const uint8_t formats[] = {BIGQUERY_PARQUET, BIGQUERY_AVRO};
+    for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
+        struct host host;
+        struct commit commit = {0};
+        prepare();
+        column_type = BIGQUERY_FIELD_JSON;
+        add_file(&commit, FOLDER "a", formats[i], 7);
+        begin_commit(&host, &commit);
+        table_is_there(&host, 2);
+        dataset_is_in(&host, "EU");
+        refuse(&host, &bigquery_get_job_method, PORT_NOT_FOUND);
+        struct generic_request decoded = generic_request_of(&host, open_send(&host));
+        const struct bigquery_insert_job_request *request = decoded.value;
+        const struct port_list *named = &request->job->configuration->load->schema->fields;
+        bool has_json = false;
+        for (uint32_t k = 0; k < named->count; k++) {
+            const struct bigquery_table_field_schema *field = named->items[k];
+            has_json |= field->type == BIGQUERY_FIELD_JSON;
+        }
+        assert_true(named->count > 0 || formats[i] == BIGQUERY_PARQUET);
+        assert_int_equal(has_json, formats[i] == BIGQUERY_AVRO);
+        generic_forget(&host, &decoded);
+        host_fini(&host);
+    }
+}
+
 /* Goal: FL28, FL30: what is wrong with a commit is found before anything is asked. */
 static void a_commit_that_cannot_be_planned_asks_nothing(void **state)
 {
@@ -1114,6 +1144,7 @@ TEST_MAIN(file_loads,
           TEST(a_table_that_is_replaced_gets_the_serializer_s_schema),
           TEST(overflow_goes_through_tables_that_are_dropped_behind_it),
           TEST(a_load_says_what_its_files_need),
+          TEST(a_load_of_parquet_names_no_column_of_json),
           TEST(a_commit_that_cannot_be_planned_asks_nothing),
           TEST(a_close_in_the_middle_cancels_what_is_open),
           TEST(older_files_are_avro_and_the_oldest_are_refused),

@@ -79,43 +79,71 @@ create_disposition(const struct plan_job *plan, const struct load_request_option
     return creates ? BIGQUERY_CREATE_IF_NEEDED : BIGQUERY_CREATE_NEVER;
 }
 
-static void make_load(struct load_request *request,
-                      const struct plan_job *plan,
-                      const struct load_request_options *options)
+/* The columns that a load may name: Parquet has no JSON, so that a file that was staged before its table got
+ * such a column, or by a writer that knew of none, is loaded without (M34). */
+static enum err name_columns(struct load_request *request,
+                             const struct allocator *allocator,
+                             const struct bigquery_table_schema *schema)
 {
+    request->items = allocator_take(allocator, schema->fields.count * sizeof(const void *));
+    if (request->items == NULL) {
+        return ERR_LIMIT;
+    }
+    request->item_count = schema->fields.count;
+    request->schema = (struct bigquery_table_schema){.fields = {request->items, 0}};
+    for (uint32_t i = 0; i < schema->fields.count; i++) {
+        const struct bigquery_table_field_schema *field = schema->fields.items[i];
+        if (field->type != BIGQUERY_FIELD_JSON) {
+            request->items[request->schema.fields.count++] = field;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err make_load(struct load_request *request,
+                          const struct allocator *allocator,
+                          const struct plan_job *plan,
+                          const struct load_request_options *options)
+{
+    const bool is_parquet = plan->format == BIGQUERY_PARQUET;
+    const bool is_named_anew = is_parquet && options->schema_or_null != NULL;
+    if (is_named_anew && name_columns(request, allocator, options->schema_or_null) != ERR_OK) {
+        return ERR_LIMIT;
+    }
     /* Without it a repeated column of a Parquet file is loaded empty (M34). */
     request->parquet = (struct bigquery_parquet_options){.enable_list_inference = true};
     request->load = (struct bigquery_job_configuration_load){
         .source_uris = {plan->sources, plan->source_count},
-        .schema = options->schema_or_null,
+        .schema = is_named_anew ? &request->schema : options->schema_or_null,
         .destination_table = &request->target,
         .create_disposition = (uint32_t)create_disposition(plan, options),
         .write_disposition = plan->write,
         .source_format = plan->format,
         .schema_update_options = plan->into_table ? options->schema_updates : 0,
         .use_avro_logical_types = plan->format == BIGQUERY_AVRO,
-        .parquet_options = plan->format == BIGQUERY_PARQUET ? &request->parquet : NULL,
+        .parquet_options = is_parquet ? &request->parquet : NULL,
     };
     request->configuration.load = &request->load;
+    return ERR_OK;
 }
 
 static enum err make_copy(struct load_request *request,
                           const struct allocator *allocator,
                           const struct plan_job *plan)
 {
-    request->source_count = plan->source_count;
+    request->item_count = plan->source_count;
     request->sources = allocator_take(allocator, plan->source_count * sizeof(*request->sources));
-    request->source_items = allocator_take(allocator, plan->source_count * sizeof(const void *));
-    if (request->sources == NULL || request->source_items == NULL) {
+    request->items = allocator_take(allocator, plan->source_count * sizeof(const void *));
+    if (request->sources == NULL || request->items == NULL) {
         load_request_release(request, allocator);
         return ERR_LIMIT;
     }
     for (uint32_t i = 0; i < plan->source_count; i++) {
         request->sources[i] = reference_of(plan->sources[i]);
-        request->source_items[i] = &request->sources[i];
+        request->items[i] = &request->sources[i];
     }
     request->copy = (struct bigquery_job_configuration_copy){
-        .source_tables = {request->source_items, plan->source_count},
+        .source_tables = {request->items, plan->source_count},
         .destination_table = &request->target,
         .create_disposition = plan->creates ? BIGQUERY_CREATE_IF_NEEDED : BIGQUERY_CREATE_NEVER,
         .write_disposition = plan->write,
@@ -161,7 +189,7 @@ enum err load_request_make(struct load_request *request,
     request->target = reference_of(plan->target);
     request->configuration = (struct bigquery_job_configuration){0};
     if (plan->kind == PLAN_LOAD) {
-        make_load(request, plan, options);
+        err = make_load(request, allocator, plan, options);
     } else if (plan->kind == PLAN_COPY) {
         err = make_copy(request, allocator, plan);
     } else {
@@ -179,10 +207,9 @@ enum err load_request_make(struct load_request *request,
 
 void load_request_release(struct load_request *request, const struct allocator *allocator)
 {
-    allocator_give(allocator, request->sources, request->source_count * sizeof(*request->sources));
-    allocator_give(
-        allocator, (void *)request->source_items, request->source_count * sizeof(const void *));
+    allocator_give(allocator, request->sources, request->item_count * sizeof(*request->sources));
+    allocator_give(allocator, (void *)request->items, request->item_count * sizeof(const void *));
     request->sources = NULL;
-    request->source_items = NULL;
-    request->source_count = 0;
+    request->items = NULL;
+    request->item_count = 0;
 }

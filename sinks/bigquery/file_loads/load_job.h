@@ -64,8 +64,9 @@ struct load_request {
     struct bigquery_parquet_options parquet;
     struct bigquery_table_reference target;
     struct bigquery_table_reference *sources; /* of a copy */
-    const void **source_items;
-    uint32_t source_count;
+    const void **items;                       /* of a copy its sources, of a load its columns */
+    uint32_t item_count;
+    struct bigquery_table_schema schema; /* of a load that leaves columns out */
     uint8_t id[LOAD_JOB_ID_SIZE];
     uint8_t text[2048]; /* of a query */
 };
