@@ -248,7 +248,7 @@ static void slots_grow(struct choice *choice)
 {
     const uint32_t old_count = slot_count(choice);
     const uint32_t slot_shift = choice->slot_shift - 1;
-    const size_t size = 2 * old_count * sizeof(struct choice_slot);
+    const size_t size = (size_t)2 * old_count * sizeof(struct choice_slot);
     struct choice_slot *slots = arena_take_recycled(choice->arena, size);
 
     CHECK(slot_shift >= SLOT_SHIFT_MIN);

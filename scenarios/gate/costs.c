@@ -196,6 +196,7 @@ nanos costs_service_mean(const struct costs *costs, uint32_t payload_bytes)
     for (uint32_t i = 0; i < times->count; i++) {
         sum += times->values[i];
     }
+    CHECK(times->count > 0);
     return sum / times->count + costs_service_extra(costs, payload_bytes);
 }
 
