@@ -46,15 +46,14 @@ struct judge_retry {
 /* What the scenario fixes and oracles may rely on: never a number that sink or model reports about
  * itself. All from scenario and option tables, before the run. */
 struct judge_facts {
-    bool staged;             /* the sink has a committer */
-    bool next_staged;        /* and so has the second one that a restart may bring */
-    uint8_t policy;          /* enum sink_policy_kind */
-    bool keyed;              /* identities derive from the record */
-    uint8_t reader_class;    /* whose visibility the write oracles judge */
-    uint8_t consumer_class;  /* whose visibility end-to-end judges */
-    uint32_t target_service; /* index of the service that holds the data effects */
-    uint32_t
-        sink_services; /* bit per service that the sink calls: the target, and others on the way */
+    bool staged;                  /* the sink has a committer */
+    bool next_staged;             /* and so has the second one that a restart may bring */
+    uint8_t policy;               /* enum sink_policy_kind */
+    bool keyed;                   /* identities derive from the record */
+    uint8_t reader_class;         /* whose visibility the write oracles judge */
+    uint8_t consumer_class;       /* whose visibility end-to-end judges */
+    uint32_t target_service;      /* index of the service that holds the data effects */
+    uint32_t sink_services;       /* bit per service that the sink calls, the target among them */
     uint32_t dead_letter_service; /* index, UINT32_MAX none */
     uint32_t concurrency_max;     /* unanswered requests of one half at once; 0 unbounded */
     nanos request_timeout;
@@ -77,10 +76,10 @@ struct judge_facts {
     bool own_identities;         /* a staged sink's requests have identities of their own, for each
                                      commits many envelopes: which may leave is not told by them */
     uint32_t resources_live_max; /* that the sink may leave alive beside its data */
-    uint32_t
-        resources_made_max;   /* of a service that never removes any: that an attempt of a half may
-                                     make beside its data; 0: judged by what is alive */
-    uint64_t control_methods; /* bit per method of the target service that only reads what the
+    /* Of a service that never removes any: that an attempt of a half may make beside its data; 0: judged by
+     * what is alive. */
+    uint32_t resources_made_max;
+    uint64_t control_methods;    /* bit per method of the target service that only reads what the
                                      configuration is about */
     struct judge_retry retry[2]; /* after a transient failure; after NOT_FOUND */
     uint32_t forbidden; /* bits 1 << enum configured: what the configuration forbids the sink to do

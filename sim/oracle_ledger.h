@@ -224,11 +224,10 @@ struct ledger {
     uint32_t expected;      /* envelopes that this attempt must restore and has not yet */
     uint32_t saw;           /* bits of enum ledger_saw */
     bool batches;           /* an envelope stages several records */
-    uint32_t
-        batches_held;   /* such envelopes in the latest completed checkpoint that were staged behind
-                               the cut before it */
-    uint16_t next_sink; /* attempt from which on the second sink runs; 0 none */
-    bool failed;        /* the job stands in a terminal error */
+    /* Such envelopes in the latest completed checkpoint that were staged behind the cut before it. */
+    uint32_t batches_held;
+    uint16_t next_sink;    /* attempt from which on the second sink runs; 0 none */
+    bool failed;           /* the job stands in a terminal error */
     uint8_t failed_reason; /* enum sink_reason */
     nanos failed_at;
     /* of the current entry; in this order, so that they are cleared at once */

@@ -258,15 +258,6 @@ static const struct sink_option options[] = {
 #undef OPTION
 };
 
-static const struct sink_timing timings[] = {
-    {.name = "stream_lifetime",
-     .clause = "BQW-05",
-     .left = {{.fact = SINK_TIMING_OPTION, .option = OPTION_BUFFERED_TTL}},
-     .right = {{.fact = SINK_TIMING_FIRST_COMMIT}},
-     .sentence = "The last possible first flush must still find the stream; each flush is traffic "
-                 "that renews it."},
-};
-
 static const struct clause clauses[] = {
 #define CLAUSE(id, class, sentence, source, not_modelled)                                          \
     {id, class, sentence, source, not_modelled},
@@ -299,8 +290,6 @@ const struct model_type bigquery_model = {
     .clause_count = ARRAY_COUNT(clauses),
     .options = options,
     .option_count = ARRAY_COUNT(options),
-    .timings = timings,
-    .timing_count = ARRAY_COUNT(timings),
     .marks = marks,
     .mark_count = ARRAY_COUNT(marks),
     .readers = reader_names,

@@ -363,12 +363,13 @@ schedule_notice(struct job *job, uint32_t number, uint32_t node, uint32_t checkp
                        number | ((uint64_t)checkpoint << 32));
 }
 
-/* Send one notice, or lose or delay it. */
+/* Send one notice, or lose or delay it. In batch mode it is the commit itself, which nothing keeps away. */
 static void send_notice(struct job *job, uint32_t number, uint32_t checkpoint)
 {
     const struct listener listener = listener_of(job, number);
     const lane who = listener.who;
-    uint32_t fate = engine_pick(job, ENGINE_SITE_NOTICE, who, CHOICE_ALL);
+    const uint32_t fate =
+        job_is_batch(job) ? 0 : engine_pick(job, ENGINE_SITE_NOTICE, who, CHOICE_ALL);
     nanos due = world_now(job->world);
     nanos interval = job->config->checkpoint_interval;
     if (fate == 1) {
@@ -458,11 +459,8 @@ void coordinator_complete_event(struct job *job, uint32_t checkpoint)
     note_covering(job, stored);
     note_completed(job, stored);
     remove_pending(job, pending);
-    for (uint32_t i = 0; i < listener_count(job) && !job_is_batch(job); i++) {
+    for (uint32_t i = 0; i < listener_count(job); i++) {
         send_notice(job, i, checkpoint);
-    }
-    for (uint32_t i = 0; i < listener_count(job) && job_is_batch(job); i++) {
-        schedule_notice(job, i, listener_of(job, i).node, checkpoint, job->last_completed_at);
     }
 }
 

@@ -123,6 +123,26 @@ static struct retry_schedule schedule(const struct sink_option_value *options,
                                    .attempts_max = narrow_u32(options[first + 2].number)};
 }
 
+const char *bigquery_staged_refusal(const struct sink_job *job)
+{
+    if (job->runtime_automatic) {
+        return "runtime mode: automatic; it must be set to streaming or to batch";
+    }
+    if (job->batch) {
+        return NULL;
+    }
+    if (!job->checkpointing) {
+        return "checkpointing: off; it must be on";
+    }
+    if (!job->barriers_exactly_once) {
+        return "checkpointing mode: at least once; it must be exactly once";
+    }
+    if (job->bounded && !job->checkpoints_after_finish) {
+        return "checkpoints after tasks finish: off; they must be on for bounded input";
+    }
+    return NULL;
+}
+
 enum err bigquery_configure(const struct sink_option_value *options,
                             struct bigquery_config *config,
                             struct byte_writer *message)

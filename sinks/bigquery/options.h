@@ -60,6 +60,10 @@ enum bigquery_eager_option {
 
 extern const struct sink_option bigquery_eager_options[BIGQUERY_EAGER_OPTION_COUNT];
 
+/* Why a mode that commits at checkpoints refuses a job, or NULL. Batch mode needs none of them (section 1 of the
+ * sink's specification, "Graph-construction guards"). */
+const char *bigquery_staged_refusal(const struct sink_job *job);
+
 /* Option values by their meaning; the text is borrowed. */
 struct bigquery_config {
     struct bytes table;

@@ -23,27 +23,13 @@ static const struct sink_timing timings[] = {
      .right = {{.fact = SINK_TIMING_WAVE}},
      .or_equal = true,
      .sentence = "A barrier waits until all rows before it are in their streams."},
+    {.name = "stream_lifetime",
+     .clause = "BQW-05",
+     .left = {{.fact = SINK_TIMING_OPTION, .key = "buffered_ttl"}},
+     .right = {{.fact = SINK_TIMING_FIRST_COMMIT}},
+     .sentence = "The last possible first flush must still find the stream; each flush is traffic "
+                 "that renews it."},
 };
-
-static const char *refusal_of(const struct sink_job *job)
-{
-    if (job->runtime_automatic) {
-        return "runtime mode: automatic; it must be set to streaming or to batch";
-    }
-    if (job->batch) {
-        return NULL;
-    }
-    if (!job->checkpointing) {
-        return "checkpointing: off; it must be on";
-    }
-    if (!job->barriers_exactly_once) {
-        return "checkpointing mode: at least once; it must be exactly once";
-    }
-    if (job->bounded && !job->checkpoints_after_finish) {
-        return "checkpoints after tasks finish: off; they must be on for bounded input";
-    }
-    return NULL;
-}
 
 static enum err validate(const struct sink_option_value *options,
                          const struct sink_job *job,
@@ -51,7 +37,7 @@ static enum err validate(const struct sink_option_value *options,
 {
     struct bigquery_config config;
     const enum err err = bigquery_configure(options, &config, message);
-    const char *refusal = refusal_of(job);
+    const char *refusal = bigquery_staged_refusal(job);
     if (err != ERR_OK || refusal == NULL) {
         return err;
     }
@@ -97,7 +83,7 @@ const struct sink_type bigquery_committed = {
     .options = bigquery_options,
     .option_count = BIGQUERY_OPTION_COUNT,
     .timings = timings,
-    .timing_count = ARRAY_COUNT(timings),
+    .timing_count = 1, /* no row waits for a flush */
     .phases = phases,
     .phase_count = BIGQUERY_PHASE_COUNT,
     .metrics = metrics,

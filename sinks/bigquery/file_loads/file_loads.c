@@ -2,6 +2,7 @@
 
 #include "sinks/base/check.h"
 #include "sinks/bigquery/file_loads/file_loads_options.h"
+#include "sinks/bigquery/options.h"
 #include "sinks/port/bigquery.h"
 #include "sinks/port/storage.h"
 
@@ -31,20 +32,9 @@ static const struct sink_timing timings[] = {
 /* A streaming job loads at each checkpoint: it may only append, and not too often. */
 static const char *refusal_of(const struct file_loads_config *config, const struct sink_job *job)
 {
-    if (job->runtime_automatic) {
-        return "runtime mode: automatic; it must be set to streaming or to batch";
-    }
-    if (job->batch) {
-        return NULL;
-    }
-    if (!job->checkpointing) {
-        return "checkpointing: off; it must be on";
-    }
-    if (!job->barriers_exactly_once) {
-        return "checkpointing mode: at least once; it must be exactly once";
-    }
-    if (job->bounded && !job->checkpoints_after_finish) {
-        return "checkpoints after tasks finish: off; they must be on for bounded input";
+    const char *refusal = bigquery_staged_refusal(job);
+    if (refusal != NULL || job->batch) {
+        return refusal;
     }
     if (config->plan.write != BIGQUERY_WRITE_APPEND) {
         return "write_disposition: a streaming job may only write_append";
