@@ -2,7 +2,7 @@
  * link: product
  */
 #include "scenarios/cli/files.h"
-#include "scenarios/cli/mutants.h"
+#include "scenarios/cli/mutants/mutants.h"
 #include "sinks/base/test.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The commands, one file each; main.c lists them. */
+/* The commands, one file each in commands/; main.c lists them. */
 #ifndef SCENARIOS_CLI_COMMAND_H
 #define SCENARIOS_CLI_COMMAND_H
 

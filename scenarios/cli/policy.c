@@ -1,7 +1,7 @@
 #include "scenarios/cli/policy.h"
 
-#include "scenarios/cli/reproducer.h"
 #include "scenarios/cli/session.h"
+#include "scenarios/cli/sweep/reproducer.h"
 
 #define TRIALS        16u
 #define DEPTH_DEFAULT 2u

@@ -5,7 +5,7 @@
 
 #include "reports/records.h"
 #include "scenarios/cli/options.h"
-#include "scenarios/cli/summary.h"
+#include "scenarios/cli/sweep/summary.h"
 #include "scenarios/scenario.h"
 #include "sim/search/pct.h"
 

@@ -2,7 +2,7 @@
 
 #include "scenarios/cli/files.h"
 #include "scenarios/cli/policy.h"
-#include "scenarios/cli/summary.h"
+#include "scenarios/cli/sweep/summary.h"
 #include "scenarios/wiring/catalogue.h"
 #include "sim/tape.h"
 

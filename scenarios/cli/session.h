@@ -3,7 +3,7 @@
 #define SCENARIOS_CLI_SESSION_H
 
 #include "scenarios/cli/options.h"
-#include "scenarios/cli/plugin.h"
+#include "scenarios/cli/plugin/plugin.h"
 #include "scenarios/cli/status.h"
 #include "scenarios/cli/text.h"
 #include "scenarios/scenario.h"

@@ -1,6 +1,6 @@
 #include "scenarios/timing/figures.h"
 
-#include "scenarios/cli/reproducer.h"
+#include "scenarios/cli/sweep/reproducer.h"
 #include "scenarios/measure.h"
 #include "scenarios/timing/variant.h"
 #include "scenarios/timing/worst.h"

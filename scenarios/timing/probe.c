@@ -1,7 +1,7 @@
 #include "scenarios/timing/probe.h"
 
-#include "scenarios/cli/failures.h"
-#include "scenarios/cli/reproducer.h"
+#include "scenarios/cli/sweep/failures.h"
+#include "scenarios/cli/sweep/reproducer.h"
 #include "scenarios/timing/variant.h"
 #include "scenarios/timing/worst.h"
 #include "sim/oracle_set.h"
