@@ -7,11 +7,21 @@
 
 #include <string.h>
 
+static struct outlet *outlet_of(struct writer_table *table)
+{
+    return LIST_ITEM(table, struct outlet, base);
+}
+
+static const struct outlet *of_const(const struct writer_table *table)
+{
+    return (const struct outlet *)(const void *)table; /* which begins with it */
+}
+
 /* --- making ------------------------------------------------------------------------------------ */
 
 #define DEFAULT_STREAM "/streams/_default"
 
-struct outlet *outlet_make(struct destination_host *host, struct bytes table)
+static struct writer_table *make(struct destination_host *host, struct bytes table)
 {
     const struct bytes end = BYTES_LITERAL(DEFAULT_STREAM);
     const size_t size = sizeof(struct outlet) + table.size + end.size;
@@ -23,7 +33,7 @@ struct outlet *outlet_make(struct destination_host *host, struct bytes table)
     uint8_t *copy = (uint8_t *)(made + 1);
     memcpy(copy, table.data, table.size);
     memcpy(copy + table.size, end.data, end.size);
-    made->table = (struct bytes){copy, table.size};
+    made->base.name = (struct bytes){copy, table.size};
     made->stream = (struct bytes){copy, table.size + end.size};
     list_init(&made->batches);
     list_init(&made->repairs);
@@ -35,7 +45,7 @@ struct outlet *outlet_make(struct destination_host *host, struct bytes table)
         (uint8_t)((host->config->changes ? 1 : 0) + (host->config->sequence ? 1 : 0));
     made->next.change_fields = made->schema.change_fields;
     appender_reset(&made->appender, made->stream);
-    return made;
+    return &made->base;
 }
 
 static void release_all(const struct allocator *allocator, struct list *appends)
@@ -45,8 +55,9 @@ static void release_all(const struct allocator *allocator, struct list *appends)
     }
 }
 
-void outlet_release(struct destination_host *host, struct outlet *outlet)
+static void release_table(struct destination_host *host, struct writer_table *table)
 {
+    struct outlet *outlet = outlet_of(table);
     parking_remove(&host->parking, &outlet->pause);
     appender_fini(&outlet->appender);
     release_all(host->allocator, &outlet->batches);
@@ -64,7 +75,8 @@ void outlet_release(struct destination_host *host, struct outlet *outlet)
 
 static void fail_memory(struct destination_host *host, const struct outlet *outlet)
 {
-    destination_host_fail(host, outlet->table, SINK_REASON_MEMORY, NULL, "no memory for an append");
+    destination_host_fail(
+        host, outlet->base.name, SINK_REASON_MEMORY, NULL, "no memory for an append");
 }
 
 /* How long the write API may take to hear of a change of columns (section 2.1). */
@@ -83,7 +95,7 @@ static void try_again(struct destination_host *host,
     (*failures)++;
     if (!retry_is_allowed(schedule, *failures)) {
         destination_host_fail(host,
-                              outlet->table,
+                              outlet->base.name,
                               SINK_REASON_EXHAUSTED,
                               status,
                               "the attempts of a repair are used up");
@@ -108,7 +120,7 @@ static void begin_reconcile(struct outlet *outlet,
                             const struct bigquery_schema *schema)
 {
     outlet->phase = OUTLET_RECONCILING;
-    reconcile_start(&outlet->reconcile, what, outlet->table, schema->table);
+    reconcile_start(&outlet->reconcile, what, outlet->base.name, schema->table);
 }
 
 /* A connection keeps the columns that were known when it was opened (BQW-25). */
@@ -119,13 +131,23 @@ static void reopen(struct destination_host *host, struct outlet *outlet)
     outlet->stale = false;
 }
 
+/* Rows of the next schema wait for it. */
+static void send_all(struct outlet *outlet)
+{
+    if (outlet->filling != NULL && !outlet->refreshes) {
+        outlet->bytes += outlet->filling->bytes;
+        list_push_back(&outlet->batches, &outlet->filling->link);
+        outlet->filling = NULL;
+    }
+}
+
 static void swap_schema(struct destination_host *host, struct outlet *outlet)
 {
     reopen(host, outlet);
     bigquery_schema_move(&outlet->schema, host->allocator, &outlet->next);
     outlet->refreshes = false;
     outlet->swaps = false;
-    outlet_send_all(outlet);
+    send_all(outlet);
     effects_phase(host->effects, BIGQUERY_EAGER_PHASE_SCHEMA_REFRESHED);
 }
 
@@ -178,24 +200,15 @@ static void advance_reconcile(struct destination_host *host, struct outlet *outl
 
 /* --- rows in ----------------------------------------------------------------------------------- */
 
-/* Rows of the next schema wait for it. */
-void outlet_send_all(struct outlet *outlet)
+static bool describe_table(struct destination_host *host,
+                           struct writer_table *table,
+                           const struct sink_user *user,
+                           const struct sink_record *record)
 {
-    if (outlet->filling != NULL && !outlet->refreshes) {
-        outlet->bytes += outlet->filling->bytes;
-        list_push_back(&outlet->batches, &outlet->filling->link);
-        outlet->filling = NULL;
-    }
-}
-
-bool outlet_describe(struct destination_host *host,
-                     struct outlet *outlet,
-                     const struct sink_user *user,
-                     const struct sink_record *record)
-{
+    struct outlet *outlet = outlet_of(table);
     uint64_t version = outlet->schema.version;
     struct bytes description = {0};
-    if (!destination_host_describe(host, user, record, outlet->table, &version, &description)) {
+    if (!destination_host_describe(host, user, record, outlet->base.name, &version, &description)) {
         return false;
     }
     outlet->appender.schema = &outlet->schema.proto;
@@ -203,20 +216,22 @@ bool outlet_describe(struct destination_host *host,
         return true;
     }
     CHECK(!outlet->refreshes);
-    outlet_send_all(outlet);
+    send_all(outlet);
     outlet->refreshes = outlet->schema.version > 0;
     return destination_host_read(host,
-                                 outlet->table,
+                                 outlet->base.name,
                                  outlet->refreshes ? &outlet->next : &outlet->schema,
                                  description,
                                  version);
 }
 
-enum err outlet_add(struct destination_host *host, struct outlet *outlet, struct append_row *row)
+static enum err
+add_row(struct destination_host *host, struct writer_table *table, struct append_row *row)
 {
+    struct outlet *outlet = outlet_of(table);
     if (outlet->filling != NULL &&
         outlet->filling->bytes + row->row.serialized.size > host->config->append_bytes_max) {
-        outlet_send_all(outlet);
+        send_all(outlet);
     }
     if (outlet->filling == NULL) {
         outlet->filling = append_make(host->allocator);
@@ -225,7 +240,7 @@ enum err outlet_add(struct destination_host *host, struct outlet *outlet, struct
         }
     }
     append_add(outlet->filling, row);
-    outlet->last_access = host->now->monotonic;
+    outlet->base.last_access = host->now->monotonic;
     return ERR_OK;
 }
 
@@ -284,13 +299,13 @@ static void route(struct destination_host *host, struct outlet *outlet, struct a
     const size_t before = first->bytes;
     if (!append_has_bad_rows(first)) {
         destination_host_fail(host,
-                              outlet->table,
+                              outlet->base.name,
                               SINK_REASON_SERVICE,
                               &first->status,
                               "row errors name no row of their append");
         return;
     }
-    const bool all = destination_host_route(host, outlet->table, first);
+    const bool all = destination_host_route(host, outlet->base.name, first);
     outlet->bytes -= before - first->bytes;
     if (!all) {
         return;
@@ -374,7 +389,7 @@ static void append_failed(struct destination_host *host,
     outlet->stale = true;
     if (repair_of(host, append) == OUTLET_FAIL) {
         destination_host_fail(
-            host, outlet->table, SINK_REASON_SERVICE, &append->status, "an append failed");
+            host, outlet->base.name, SINK_REASON_SERVICE, &append->status, "an append failed");
     } else if (outlet->phase == OUTLET_STREAMING) {
         outlet->phase = OUTLET_REPAIRING;
         effects_phase(host->effects, BIGQUERY_EAGER_PHASE_REPAIRING);
@@ -408,8 +423,9 @@ static void submit_batches(const struct destination_host *host, struct outlet *o
     }
 }
 
-void outlet_advance(struct destination_host *host, struct outlet *outlet)
+static void advance_table(struct destination_host *host, struct writer_table *table)
 {
+    struct outlet *outlet = outlet_of(table);
     take_settled(host, outlet);
     if (host->reason == SINK_REASON_NONE && may_refresh(outlet)) {
         refresh(host, outlet);
@@ -434,10 +450,11 @@ void outlet_advance(struct destination_host *host, struct outlet *outlet)
     }
 }
 
-bool outlet_answer(struct destination_host *host,
-                   struct outlet *outlet,
-                   const struct port_answer *answer)
+static bool answer_table(struct destination_host *host,
+                         struct writer_table *table,
+                         const struct port_answer *answer)
 {
+    struct outlet *outlet = outlet_of(table);
     if (appender_has(&outlet->appender, answer)) {
         appender_answer(&outlet->appender, host->now, answer);
         return true;
@@ -445,10 +462,11 @@ bool outlet_answer(struct destination_host *host,
     return reconcile_answer(&outlet->reconcile, host->now, answer);
 }
 
-bool outlet_due(struct destination_host *host,
-                struct outlet *outlet,
-                const struct parking_slot *slot)
+static bool due_table(struct destination_host *host,
+                      struct writer_table *table,
+                      const struct parking_slot *slot)
 {
+    struct outlet *outlet = outlet_of(table);
     if (slot == &outlet->pause) {
         outlet->waits = false;
         return true;
@@ -457,22 +475,25 @@ bool outlet_due(struct destination_host *host,
            appender_due(&outlet->appender, slot, host->now, host->effects);
 }
 
-bool outlet_is_drained(const struct outlet *outlet)
+static bool is_drained(const struct writer_table *table)
 {
+    const struct outlet *outlet = of_const(table);
     return outlet->filling == NULL && list_is_empty(&outlet->batches) &&
            list_is_empty(&outlet->repairs) && appender_count(&outlet->appender) == 0;
 }
 
-bool outlet_is_full(const struct destination_host *host, const struct outlet *outlet)
+static bool is_full(const struct destination_host *host, const struct writer_table *table)
 {
+    const struct outlet *outlet = of_const(table);
     const size_t count =
         outlet->batches.count + outlet->repairs.count + appender_count(&outlet->appender);
     return outlet->refreshes || count >= host->config->in_flight_max ||
            outlet->bytes >= host->config->in_flight_bytes_max;
 }
 
-void outlet_close(struct destination_host *host, struct outlet *outlet)
+static void close_table(struct destination_host *host, struct writer_table *table)
 {
+    struct outlet *outlet = outlet_of(table);
     reconcile_close(&outlet->reconcile, host->effects);
     appender_close(&outlet->appender, host->effects);
 }
@@ -486,9 +507,10 @@ static uint64_t digest_list(uint64_t digest, const struct list *appends)
     return digest_fold(digest, appends->count);
 }
 
-uint64_t outlet_digest(uint64_t digest, const struct outlet *outlet)
+static uint64_t digest_table(uint64_t digest, const struct writer_table *table)
 {
-    digest = digest_fold(digest, digest_bytes(outlet->table));
+    const struct outlet *outlet = of_const(table);
+    digest = digest_fold(digest, digest_bytes(outlet->base.name));
     digest = digest_fold(digest, outlet->phase);
     digest = digest_fold(digest, outlet->schema.version);
     digest = digest_fold(digest, outlet->resent);
@@ -502,9 +524,30 @@ uint64_t outlet_digest(uint64_t digest, const struct outlet *outlet)
     digest = digest_fold(digest, outlet->tries);
     digest = digest_fold(digest, outlet->failures);
     digest = digest_fold(digest, outlet->waits);
-    digest = digest_fold(digest, outlet->last_access);
+    digest = digest_fold(digest, outlet->base.last_access);
     digest = outlet->filling == NULL ? digest : append_digest(digest, outlet->filling);
     digest = digest_list(digest, &outlet->batches);
     digest = digest_list(digest, &outlet->repairs);
     return appender_digest(digest, &outlet->appender);
 }
+
+static void send_all_of(struct writer_table *table)
+{
+    send_all(outlet_of(table));
+}
+
+const struct table_functions bigquery_outlet_functions = {
+    .make = make,
+    .release = release_table,
+    .describe = describe_table,
+    .add = add_row,
+    .send_all = send_all_of,
+    .advance = advance_table,
+    .answer = answer_table,
+    .due = due_table,
+    .is_drained = is_drained,
+    .is_full = is_full,
+    .is_spare = is_drained,
+    .close = close_table,
+    .digest = digest_table,
+};

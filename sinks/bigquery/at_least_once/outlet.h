@@ -22,7 +22,7 @@
 #ifndef SINKS_BIGQUERY_AT_LEAST_ONCE_OUTLET_H
 #define SINKS_BIGQUERY_AT_LEAST_ONCE_OUTLET_H
 
-#include "sinks/bigquery/destination_host.h"
+#include "sinks/bigquery/table_writer.h"
 
 enum outlet_phase {
     OUTLET_STREAMING = 0,
@@ -40,9 +40,8 @@ enum outlet_repair {
 };
 
 struct outlet {
-    struct list_link link;
-    struct bytes table;  /* owned: behind the struct, and behind it */
-    struct bytes stream; /* the name of its default stream */
+    struct writer_table base; /* its name is owned: behind the struct, and behind it */
+    struct bytes stream;      /* the name of its default stream */
     size_t block_size;
     uint8_t phase;                 /* enum outlet_phase */
     struct bigquery_schema schema; /* of all rows that were submitted or are to be */
@@ -64,45 +63,8 @@ struct outlet {
     struct reconcile reconcile;
     bool refreshes; /* all before must be stored; then the next schema is the schema */
     bool swaps;     /* the reconciliation is for that */
-    nanos last_access;
 };
 
-/* NULL without memory. */
-struct outlet *outlet_make(struct destination_host *host, struct bytes table);
-void outlet_release(struct destination_host *host, struct outlet *outlet);
-
-/* Have the user say what the next row is written as. False: a failure is left in host->reason. */
-MUST_USE bool outlet_describe(struct destination_host *host,
-                              struct outlet *outlet,
-                              const struct sink_user *user,
-                              const struct sink_record *record);
-
-/* Take a row, which moves in. ERR_OK, ERR_LIMIT. */
-MUST_USE enum err
-outlet_add(struct destination_host *host, struct outlet *outlet, struct append_row *row);
-
-/* Send what is waiting for company, too. */
-void outlet_send_all(struct outlet *outlet);
-
-/* Do what may be done now. A failure is left in host->reason. */
-void outlet_advance(struct destination_host *host, struct outlet *outlet);
-
-/* An answer, or a slot that is due: false when it is another's. */
-bool outlet_answer(struct destination_host *host,
-                   struct outlet *outlet,
-                   const struct port_answer *answer);
-bool outlet_due(struct destination_host *host,
-                struct outlet *outlet,
-                const struct parking_slot *slot);
-
-/* Every row has been stored or is with the failure policy. */
-bool outlet_is_drained(const struct outlet *outlet);
-/* So much is under way that no more rows should come. */
-bool outlet_is_full(const struct destination_host *host, const struct outlet *outlet);
-
-/* Cancel what is on its way. */
-void outlet_close(struct destination_host *host, struct outlet *outlet);
-
-uint64_t outlet_digest(uint64_t digest, const struct outlet *outlet);
+extern const struct table_functions bigquery_outlet_functions;
 
 #endif

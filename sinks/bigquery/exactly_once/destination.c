@@ -7,9 +7,14 @@
 
 #include <string.h>
 
+static const struct destination *of_const(const struct writer_table *table)
+{
+    return (const struct destination *)(const void *)table; /* which begins with it */
+}
+
 /* --- making ------------------------------------------------------------------------------------ */
 
-struct destination *destination_make(struct destination_host *host, struct bytes table)
+static struct writer_table *make(struct destination_host *host, struct bytes table)
 {
     const size_t size = sizeof(struct destination) + table.size;
     struct destination *made = allocator_take(host->allocator, size);
@@ -19,13 +24,13 @@ struct destination *destination_make(struct destination_host *host, struct bytes
     *made = (struct destination){.block_size = size};
     uint8_t *copy = (uint8_t *)(made + 1);
     memcpy(copy, table.data, table.size);
-    made->table = (struct bytes){copy, table.size};
+    made->base.name = (struct bytes){copy, table.size};
     list_init(&made->batches);
     list_init(&made->repairs);
     appender_init(&made->appender, host->allocator, host->config, &host->numbers, &host->parking);
     reconcile_init(
         &made->reconcile, host->allocator, &host->reconcile, &host->numbers, &host->parking);
-    return made;
+    return &made->base;
 }
 
 static void forget_stream(struct destination_host *host, struct destination *destination)
@@ -53,8 +58,9 @@ static void release_all(const struct allocator *allocator, struct list *appends)
     }
 }
 
-void destination_release(struct destination_host *host, struct destination *destination)
+static void release_table(struct destination_host *host, struct writer_table *table)
 {
+    struct destination *destination = destination_of(table);
     parking_remove(&host->parking, &destination->pause);
     appender_fini(&destination->appender);
     release_all(host->allocator, &destination->batches);
@@ -108,7 +114,7 @@ static void fail(struct destination_host *host,
                  const struct port_status *status_or_null,
                  const char *what)
 {
-    destination_host_fail(host, destination->table, reason, status_or_null, what);
+    destination_host_fail(host, destination->base.name, reason, status_or_null, what);
 }
 
 static void fail_memory(struct destination_host *host, const struct destination *destination)
@@ -173,7 +179,7 @@ static void begin_reconcile(struct destination *destination,
 {
     destination->resume = destination->phase;
     destination->phase = DESTINATION_RECONCILING;
-    reconcile_start(&destination->reconcile, what, destination->table, schema->table);
+    reconcile_start(&destination->reconcile, what, destination->base.name, schema->table);
 }
 
 /* A connection keeps the columns that were known when it was opened (BQW-25). */
@@ -254,7 +260,7 @@ static void create_stream(struct destination_host *host, struct destination *des
 {
     destination->stream_request = (struct bigquery_write_stream){.type = host->config->stream_type};
     destination->create_request = (struct bigquery_create_write_stream_request){
-        .parent = destination->table, .write_stream = &destination->stream_request};
+        .parent = destination->base.name, .write_stream = &destination->stream_request};
     host->numbers.request++;
     destination->call = host->numbers.request;
     const struct port_envelope envelope = {
@@ -306,7 +312,7 @@ static void creating_failed(struct destination_host *host,
 
 /* --- rows in ----------------------------------------------------------------------------------- */
 
-void destination_send_all(struct destination *destination)
+static void send_all(struct destination *destination)
 {
     if (destination->filling != NULL) {
         list_push_back(&destination->batches, &destination->filling->link);
@@ -314,15 +320,16 @@ void destination_send_all(struct destination *destination)
     }
 }
 
-bool destination_describe(struct destination_host *host,
-                          struct destination *destination,
-                          const struct sink_user *user,
-                          const struct sink_record *record)
+static bool describe_table(struct destination_host *host,
+                           struct writer_table *table,
+                           const struct sink_user *user,
+                           const struct sink_record *record)
 {
+    struct destination *destination = destination_of(table);
     uint64_t version = destination->schema.version;
     struct bytes description = {0};
     if (!destination_host_describe(
-            host, user, record, destination->table, &version, &description)) {
+            host, user, record, destination->base.name, &version, &description)) {
         return false;
     }
     destination->appender.schema = &destination->schema.proto;
@@ -331,21 +338,21 @@ bool destination_describe(struct destination_host *host,
     }
     CHECK(!destination->refreshes);
     destination->refreshes = destination->schema.version > 0;
-    destination_send_all(destination);
+    send_all(destination);
     return destination_host_read(host,
-                                 destination->table,
+                                 destination->base.name,
                                  destination->refreshes ? &destination->next : &destination->schema,
                                  description,
                                  version);
 }
 
-enum err destination_add(struct destination_host *host,
-                         struct destination *destination,
-                         struct append_row *row)
+static enum err
+add_row(struct destination_host *host, struct writer_table *table, struct append_row *row)
 {
+    struct destination *destination = destination_of(table);
     if (destination->filling != NULL &&
         destination->filling->bytes + row->row.serialized.size > host->config->append_bytes_max) {
-        destination_send_all(destination);
+        send_all(destination);
     }
     if (destination->filling == NULL) {
         destination->filling = append_make(host->allocator);
@@ -354,7 +361,7 @@ enum err destination_add(struct destination_host *host,
         }
     }
     append_add(destination->filling, row);
-    destination->last_access = host->now->monotonic;
+    destination->base.last_access = host->now->monotonic;
     return ERR_OK;
 }
 
@@ -511,7 +518,7 @@ static bool advance_repair(struct destination_host *host, struct destination *de
     } else if (first->settled) {
         repair_first(host, destination);
     } else if (destination->phase == DESTINATION_REPLAYING &&
-               !destination_host_route(host, destination->table, first)) {
+               !destination_host_route(host, destination->base.name, first)) {
         return false;
     } else {
         resend_if_any(host, destination);
@@ -662,8 +669,9 @@ static void advance_reconcile(struct destination_host *host, struct destination 
     }
 }
 
-void destination_advance(struct destination_host *host, struct destination *destination)
+static void advance_table(struct destination_host *host, struct writer_table *table)
 {
+    struct destination *destination = destination_of(table);
     take_settled(host, destination);
     if (host->reason == SINK_REASON_NONE && may_refresh(destination)) {
         refresh(host, destination);
@@ -681,10 +689,11 @@ void destination_advance(struct destination_host *host, struct destination *dest
     }
 }
 
-bool destination_answer(struct destination_host *host,
-                        struct destination *destination,
-                        const struct port_answer *answer)
+static bool answer_table(struct destination_host *host,
+                         struct writer_table *table,
+                         const struct port_answer *answer)
 {
+    struct destination *destination = destination_of(table);
     if (appender_has(&destination->appender, answer)) {
         appender_answer(&destination->appender, host->now, answer);
         return true;
@@ -704,10 +713,11 @@ bool destination_answer(struct destination_host *host,
     return true;
 }
 
-bool destination_due(struct destination_host *host,
-                     struct destination *destination,
-                     const struct parking_slot *slot)
+static bool due_table(struct destination_host *host,
+                      struct writer_table *table,
+                      const struct parking_slot *slot)
 {
+    struct destination *destination = destination_of(table);
     if (slot == &destination->pause) {
         destination->waits = false;
         return true;
@@ -716,22 +726,25 @@ bool destination_due(struct destination_host *host,
            appender_due(&destination->appender, slot, host->now, host->effects);
 }
 
-bool destination_is_drained(const struct destination *destination)
+static bool is_drained(const struct writer_table *table)
 {
+    const struct destination *destination = of_const(table);
     return destination->filling == NULL && list_is_empty(&destination->batches) &&
            list_is_empty(&destination->repairs) && !destination->resent &&
            appender_count(&destination->appender) == 0;
 }
 
-bool destination_is_full(const struct destination_host *host, const struct destination *destination)
+static bool is_full(const struct destination_host *host, const struct writer_table *table)
 {
+    const struct destination *destination = of_const(table);
     return destination->refreshes || destination->batches.count + destination->repairs.count +
                                              appender_count(&destination->appender) >=
                                          host->config->in_flight_max;
 }
 
-void destination_close(struct destination_host *host, struct destination *destination)
+static void close_table(struct destination_host *host, struct writer_table *table)
 {
+    struct destination *destination = destination_of(table);
     if (destination->call != 0) {
         effects_cancel(host->effects, destination->call, &bigquery_create_write_stream_method);
         destination->call = 0;
@@ -749,9 +762,10 @@ static uint64_t digest_list(uint64_t digest, const struct list *appends)
     return digest_fold(digest, appends->count);
 }
 
-uint64_t destination_digest(uint64_t digest, const struct destination *destination)
+static uint64_t digest_table(uint64_t digest, const struct writer_table *table)
 {
-    digest = digest_fold(digest, digest_bytes(destination->table));
+    const struct destination *destination = of_const(table);
+    digest = digest_fold(digest, digest_bytes(destination->base.name));
     digest = digest_fold(digest, destination->phase);
     digest = digest_fold(digest, digest_bytes(destination->stream));
     digest = digest_fold(digest, destination->next_offset);
@@ -762,15 +776,43 @@ uint64_t destination_digest(uint64_t digest, const struct destination *destinati
     digest = digest_fold(digest, destination->reconciled);
     digest = reconcile_digest(digest, &destination->reconcile);
     digest = digest_fold(digest, destination->is_snapped ? destination->snap_offset + 1 : 0);
-    digest = digest_fold(digest, destination->snapped_for);
+    digest = digest_fold(digest, destination->base.handed_for);
     digest = digest_fold(digest, destination->failures);
     digest = digest_fold(digest, destination->resent);
     digest = digest_fold(digest, destination->table_created);
     digest = digest_fold(digest, destination->waits);
     digest = digest_fold(digest, destination->call);
-    digest = digest_fold(digest, destination->last_access);
+    digest = digest_fold(digest, destination->base.last_access);
     digest = destination->filling == NULL ? digest : append_digest(digest, destination->filling);
     digest = digest_list(digest, &destination->batches);
     digest = digest_list(digest, &destination->repairs);
     return appender_digest(digest, &destination->appender);
 }
+
+static void send_all_of(struct writer_table *table)
+{
+    send_all(destination_of(table));
+}
+
+/* The latest snapshot has its stream as it is. */
+static bool is_spare(const struct writer_table *table)
+{
+    const struct destination *destination = of_const(table);
+    return destination->is_snapped && destination->snap_offset == destination->next_offset;
+}
+
+const struct table_functions bigquery_destination_functions = {
+    .make = make,
+    .release = release_table,
+    .describe = describe_table,
+    .add = add_row,
+    .send_all = send_all_of,
+    .advance = advance_table,
+    .answer = answer_table,
+    .due = due_table,
+    .is_drained = is_drained,
+    .is_full = is_full,
+    .is_spare = is_spare,
+    .close = close_table,
+    .digest = digest_table,
+};

@@ -29,9 +29,8 @@
 #ifndef SINKS_BIGQUERY_EXACTLY_ONCE_DESTINATION_H
 #define SINKS_BIGQUERY_EXACTLY_ONCE_DESTINATION_H
 
-#include "sinks/bigquery/client/appender.h"
-#include "sinks/bigquery/destination_host.h"
 #include "sinks/bigquery/frames.h"
+#include "sinks/bigquery/table_writer.h"
 
 enum destination_phase {
     DESTINATION_NO_STREAM = 0,
@@ -44,8 +43,7 @@ enum destination_phase {
 };
 
 struct destination {
-    struct list_link link;
-    struct bytes table; /* owned: behind the struct */
+    struct writer_table base; /* its name is owned: behind the struct */
     size_t block_size;
     uint8_t phase;                 /* enum destination_phase */
     struct bytes stream;           /* empty: none */
@@ -53,7 +51,6 @@ struct destination {
     uint64_t next_offset;          /* rows that were given offsets */
     bool is_snapped;               /* the latest snapshot has this stream */
     uint64_t snap_offset;          /* and this offset */
-    uint64_t snapped_for;          /* barrier for which it was handed over */
     struct bigquery_schema schema; /* of all rows that were submitted or are to be */
     struct bigquery_schema next;   /* of the one that waits for a refresh */
     bool refreshes; /* all before must be stored; then the next schema is the schema */
@@ -70,56 +67,23 @@ struct destination {
     bool table_created; /* by this life of the destination */
     bool waits;         /* for the pause */
     struct parking_slot pause;
-    uint64_t call; /* number of the unary request that is open; 0 none */
-    nanos last_access;
+    uint64_t call;  /* number of the unary request that is open; 0 none */
     uint8_t *piece; /* bytes of the latest snapshot; owned */
     size_t piece_size;
     struct bigquery_write_stream stream_request;
     struct bigquery_create_write_stream_request create_request;
 };
 
-/* NULL without memory. */
-struct destination *destination_make(struct destination_host *host, struct bytes table);
-void destination_release(struct destination_host *host, struct destination *destination);
+extern const struct table_functions bigquery_destination_functions;
+
+static inline struct destination *destination_of(struct writer_table *table)
+{
+    return LIST_ITEM(table, struct destination, base);
+}
 
 /* Go on with a restored stream. ERR_OK, ERR_LIMIT. */
 MUST_USE enum err destination_restore(struct destination_host *host,
                                       struct destination *destination,
                                       const struct bigquery_piece *piece);
-
-/* Have the user say what the next row is written as. False: a failure is left in host->reason. */
-MUST_USE bool destination_describe(struct destination_host *host,
-                                   struct destination *destination,
-                                   const struct sink_user *user,
-                                   const struct sink_record *record);
-
-/* Take a row, which moves in. ERR_OK, ERR_LIMIT. */
-MUST_USE enum err destination_add(struct destination_host *host,
-                                  struct destination *destination,
-                                  struct append_row *row);
-
-/* Send what is waiting for company, too. */
-void destination_send_all(struct destination *destination);
-
-/* Do what may be done now. A failure is left in host->reason. */
-void destination_advance(struct destination_host *host, struct destination *destination);
-
-/* An answer, or a slot that is due: false when it is another's. */
-bool destination_answer(struct destination_host *host,
-                        struct destination *destination,
-                        const struct port_answer *answer);
-bool destination_due(struct destination_host *host,
-                     struct destination *destination,
-                     const struct parking_slot *slot);
-
-bool destination_is_drained(const struct destination *destination);
-/* So many appends are under way that no more rows should come. */
-bool destination_is_full(const struct destination_host *host,
-                         const struct destination *destination);
-
-/* Cancel what is on its way. */
-void destination_close(struct destination_host *host, struct destination *destination);
-
-uint64_t destination_digest(uint64_t digest, const struct destination *destination);
 
 #endif
