@@ -5,7 +5,7 @@
  * not what this is about.
  *
  * Claims: BQ-AL-1 beside it. Mutants that must trip it: a table that is created under "create never"
- * (m-al-09).
+ * (m-al-09, m-fl-41), columns that are added without leave (m-fl-42).
  * Not to be flagged: what others than the sink's halves do; requests that were refused; a table that is
  * there already and stays as it is. */
 #include "sim/oracle_ledger.h"
@@ -33,7 +33,7 @@ on_entry(void *state, struct judge *judge, const struct journal_entry *entry, ui
                     configured_name(entry->code));
 }
 
-static const char *const mutants[] = {"m-al-09", NULL};
+static const char *const mutants[] = {"m-al-09", "m-fl-41", "m-fl-42", NULL};
 static const uint16_t marks[] = {MARK_NONE};
 
 const struct oracle_type oracle_scope = {

@@ -97,6 +97,16 @@ void bigquery_refuse(struct bigquery *state,
 
 /* --- the model --------------------------------------------------------------------------------- */
 
+/* Rows that came before the run: no effects of it. */
+static void fill(struct bigquery *state, struct table *table)
+{
+    const uint64_t count = bigquery_option(state, OPTION_ROWS);
+    for (uint64_t i = 0; i < count; i++) {
+        bigquery_contents_add(state, &table->rows, (struct model_content){.digest = i});
+        table->visible++;
+    }
+}
+
 static void model_init(void *memory, const struct model_env *env)
 {
     struct bigquery *state = memory;
@@ -114,6 +124,7 @@ static void model_init(void *memory, const struct model_env *env)
         };
         if (state->tables[state->table_count].exists) {
             bigquery_default_columns(state, &state->tables[state->table_count]);
+            fill(state, &state->tables[state->table_count]);
             state->tables[state->table_count].version = 1;
         }
         state->table_count++;

@@ -616,7 +616,103 @@ static void bqj_10_rows_of_streams_are_replaced(void **state)
     jobs_close(&jobs);
 }
 
+/* --- what is made and changed ---------------------------------------------------------------------- */
+
+/* Goal: a job that makes a table of the scenario's, or changes its columns, is noted as having done so; rows
+ * alone are not, nor are tables of jobs' own. */
+static void bqj_10_what_a_job_makes_of_a_table_is_noted(void **state)
+{
+    (void)state;
+    struct jobs_kit jobs;
+    struct jobs_load load;
+    (void)kit_without_table(&jobs);
+    jobs_load_of(&load, A);
+    load.table = parts[0];
+    assert_int_equal(jobs_do_load(&jobs, "1", &load), BIGQUERY_REASON_NONE);
+    assert_int_equal(testkit_count(jobs.kit, WORLD_CONFIGURED, TESTKIT_ANY_CODE), 0);
+    jobs_load_of(&load, A);
+    assert_int_equal(jobs_do_load(&jobs, "2", &load), BIGQUERY_REASON_NONE);
+    assert_int_equal(testkit_count(jobs.kit, WORLD_CONFIGURED, CONFIGURED_CREATED), 1);
+    assert_int_equal(jobs_do_load(&jobs, "3", &load), BIGQUERY_REASON_NONE);
+    assert_int_equal(testkit_count(jobs.kit, WORLD_CONFIGURED, TESTKIT_ANY_CODE), 1);
+    jobs_load_column(&load, "id", BIGQUERY_FIELD_STRING, BIGQUERY_FIELD_NULLABLE);
+    jobs_load_column(&load, "more", BIGQUERY_FIELD_INTEGER, BIGQUERY_FIELD_NULLABLE);
+    load.load.schema_update_options = BIGQUERY_ALLOW_FIELD_ADDITION;
+    assert_int_equal(jobs_do_load(&jobs, "4", &load), BIGQUERY_REASON_NONE);
+    assert_int_equal(testkit_count(jobs.kit, WORLD_CONFIGURED, CONFIGURED_CHANGED), 1);
+    const struct bigquery_delete_table_request delete = {
+        final_table.project_id, final_table.dataset_id, final_table.table_id};
+    assert_int_equal(testkit_call(jobs.kit, &bigquery_delete_table_method, &delete), PORT_OK);
+    assert_int_equal(testkit_count(jobs.kit, WORLD_CONFIGURED, CONFIGURED_REMOVED), 1);
+    jobs_close(&jobs);
+}
+
+/* Goal: a table of any name is made where its dataset is, once, with the columns that were asked for. */
+static void bqt_06_a_table_is_made_in_a_dataset_that_is_there(void **state)
+{
+    (void)state;
+    struct jobs_kit jobs;
+    struct jobs_load load;
+    start(&jobs);
+    jobs_load_of(&load, A);
+    jobs_load_column(&load, "id", BIGQUERY_FIELD_STRING, BIGQUERY_FIELD_NULLABLE);
+    jobs_load_column(&load, "more", BIGQUERY_FIELD_JSON, BIGQUERY_FIELD_NULLABLE);
+    struct bigquery_table_reference reference = parts[0];
+    const struct bigquery_table table = {.table_reference = &reference, .schema = &load.schema};
+    const struct bigquery_insert_table_request insert = {
+        .project_id = reference.project_id, .dataset_id = reference.dataset_id, .table = &table};
+    assert_int_equal(testkit_call(jobs.kit, &bigquery_insert_table_method, &insert), PORT_OK);
+    assert_int_equal(jobs_rows(&jobs, "tmp", "p0")->count, 0);
+    assert_int_equal(testkit_count(jobs.kit, WORLD_CONFIGURED, TESTKIT_ANY_CODE), 0);
+    assert_int_equal(testkit_call(jobs.kit, &bigquery_insert_table_method, &insert),
+                     PORT_ALREADY_EXISTS);
+    reference.dataset_id = BYTES_LITERAL("none");
+    assert_int_equal(testkit_call(jobs.kit, &bigquery_insert_table_method, &insert),
+                     PORT_NOT_FOUND);
+    load.table = parts[0];
+    load.load.schema = NULL;
+    load.load.write_disposition = BIGQUERY_WRITE_TRUNCATE_DATA;
+    assert_int_equal(jobs_do_load(&jobs, "j", &load), BIGQUERY_REASON_NONE);
+    assert_int_equal(jobs_rows(&jobs, "tmp", "p0")->count, 2);
+    assert_int_equal(copy_into(&jobs, "k", parts, 1, &final_table, BIGQUERY_WRITE_TRUNCATE),
+                     BIGQUERY_REASON_NONE);
+    assert_int_equal(column_mode(&jobs, "more"), BIGQUERY_FIELD_NULLABLE);
+    jobs_close(&jobs);
+}
+
+/* Goal: rows that stood in a table before are in the way of WRITE_EMPTY, of a load and of a copy, and are
+ * nobody's when they are replaced. */
+static void bqj_10_rows_from_before_are_in_the_way(void **state)
+{
+    (void)state;
+    struct jobs_kit jobs;
+    struct jobs_load load;
+    jobs_open(&jobs, PROFILE_DOCUMENTED);
+    testkit_option(jobs.kit, "table_rows", 2);
+    jobs_init(&jobs);
+    jobs_put(&jobs, "a", JOBS_COLUMN_ID, "ab");
+    jobs_put(&jobs, "b", JOBS_COLUMN_ID, "cde");
+    fill_parts(&jobs);
+    const uint32_t before = created(&jobs);
+    assert_int_equal(jobs_count(&jobs, "t"), 2);
+    jobs_load_of(&load, A);
+    load.load.write_disposition = BIGQUERY_WRITE_EMPTY;
+    assert_int_equal(jobs_do_load(&jobs, "1", &load), BIGQUERY_REASON_DUPLICATE);
+    assert_int_equal(copy_into(&jobs, "2", parts, 2, &final_table, BIGQUERY_WRITE_EMPTY),
+                     BIGQUERY_REASON_DUPLICATE);
+    assert_true(marks_has(&jobs.kit->world->marks, MARK_BIGQUERY_NOT_EMPTY));
+    assert_int_equal(created(&jobs), before);
+    load.load.write_disposition = BIGQUERY_WRITE_TRUNCATE_DATA;
+    assert_int_equal(jobs_do_load(&jobs, "3", &load), BIGQUERY_REASON_NONE);
+    assert_int_equal(jobs_count(&jobs, "t"), 2);
+    assert_int_equal(testkit_last(jobs.kit, WORLD_HIDDEN)->record, 0);
+    jobs_close(&jobs);
+}
+
 TEST_MAIN(bigquery_load,
+          TEST(bqj_10_what_a_job_makes_of_a_table_is_noted),
+          TEST(bqj_10_rows_from_before_are_in_the_way),
+          TEST(bqt_06_a_table_is_made_in_a_dataset_that_is_there),
           TEST(bqj_09_a_load_is_whole),
           TEST(bqj_09_rows_are_what_was_staged),
           TEST(bqj_10_dispositions_decide_what_stays),

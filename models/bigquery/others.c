@@ -147,7 +147,8 @@ struct table *bigquery_other_table(struct bigquery *state, struct bytes name)
     return table;
 }
 
-/* Make a table that is not there: one of the scenario's, or one of a job's own. */
+/* Make a table that is not there: one of the scenario's, which are what configurations speak of, or one of a
+ * job's own. */
 struct table *bigquery_make_table(struct bigquery *state,
                                   const struct bigquery_table_reference *reference,
                                   const struct model_request *request)
@@ -172,7 +173,9 @@ struct table *bigquery_make_table(struct bigquery *state,
     table->exists = true;
     table->version++;
     table->created_at = world_now(state->env.world);
-    if (!table->is_read) {
+    if (table->is_read) {
+        bigquery_note_table(state, table, CONFIGURED_CREATED, request);
+    } else {
         note_table(state, table, WORLD_CREATED, BIGQUERY_CAUSE_ENDED, request);
     }
     return table;
@@ -193,5 +196,8 @@ void bigquery_delete_table(struct bigquery *state,
         return;
     }
     remove_table(state, table, BIGQUERY_CAUSE_DELETED, request);
+    if (table->is_read) {
+        bigquery_note_table(state, table, CONFIGURED_REMOVED, request);
+    }
     model_reply(replies, PORT_OK, NULL);
 }

@@ -289,7 +289,7 @@ void bigquery_insert_table(struct bigquery *state,
                            struct model_replies *replies);
 
 /* others.c */
-/* A table that a job made, by its name; NULL: there is none (any more). */
+/* A table that is none of the scenario's, by its name; NULL: there is none (any more). */
 struct table *bigquery_other_table(struct bigquery *state, struct bytes name);
 /* Make a table that is not there, in a dataset that is: one of the scenario's, or one of a job's own. */
 struct table *bigquery_make_table(struct bigquery *state,

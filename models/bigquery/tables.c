@@ -120,19 +120,28 @@ static void refuse_second(struct bigquery *state,
     }
 }
 
-/* Only tables that the scenario knows are ever made. */
+static bool may_be_made(const struct bigquery *state,
+                        const struct bigquery_table_reference *reference_or_null)
+{
+    return reference_or_null != NULL && reference_or_null->table_id.size > 0 &&
+           bigquery_dataset_is_there(
+               state, reference_or_null->project_id, reference_or_null->dataset_id);
+}
+
+/* One of the scenario's tables, or any other of a dataset that is there. */
 void bigquery_insert_table(struct bigquery *state,
                            const struct model_request *request,
                            struct model_replies *replies)
 {
     const struct bigquery_insert_table_request *insert = request->payload;
-    struct table *table =
-        bigquery_table_named(state, insert->table == NULL ? NULL : insert->table->table_reference);
-    if (table == NULL) {
+    const struct bigquery_table_reference *reference =
+        insert->table == NULL ? NULL : insert->table->table_reference;
+    struct table *table = bigquery_table_named(state, reference);
+    if (table == NULL && !may_be_made(state, reference)) {
         bigquery_refuse(state, request, PORT_NOT_FOUND, BIGQUERY_REASON_NONE, replies);
         return;
     }
-    if (table->exists) {
+    if (table != NULL && table->exists) {
         refuse_second(state, table, request, replies);
         return;
     }
@@ -141,13 +150,10 @@ void bigquery_insert_table(struct bigquery *state,
         bigquery_refuse(state, request, PORT_INVALID_ARGUMENT, BIGQUERY_REASON_NONE, replies);
         return;
     }
-    table->exists = true;
-    table->version = 1;
-    table->created_at = world_now(state->env.world);
+    table = bigquery_make_table(state, reference, request);
     table->denied_until = nanos_add(table->created_at, bigquery_option(state, OPTION_PROPAGATION));
     state->digest = digest_fold(state->digest, table->resource);
     bigquery_set_columns(state, table, insert->table->schema, 0);
     bigquery_set_labels(state, table, &insert->table->labels);
-    bigquery_note_table(state, table, CONFIGURED_CREATED, request);
     bigquery_reply_table(state, table, replies);
 }

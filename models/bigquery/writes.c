@@ -71,9 +71,6 @@ static bool is_laid_out(const struct table *table, const struct layout *layout)
 static void lay_out(struct bigquery *state, struct table *table, const struct layout *layout)
 {
     const void *items[BIGQUERY_COLUMN_MAX];
-    if (is_laid_out(table, layout)) {
-        return;
-    }
     for (uint32_t i = 0; i < layout->count; i++) {
         items[i] = &layout->columns[i];
     }
@@ -107,6 +104,7 @@ bigquery_write(struct bigquery *state, const struct job *job, const struct layou
         return BIGQUERY_REASON_NOT_FOUND;
     }
     if (is_there && target.write == BIGQUERY_WRITE_EMPTY && table->rows.count > 0) {
+        COVER(state->env.world, BIGQUERY_NOT_EMPTY);
         return BIGQUERY_REASON_DUPLICATE;
     }
     if (!is_there) {
@@ -116,7 +114,12 @@ bigquery_write(struct bigquery *state, const struct job *job, const struct layou
         replace_rows(
             state, table, layout, (enum bigquery_write_disposition)target.write, &job->request);
     }
-    lay_out(state, table, layout);
+    if (!is_laid_out(table, layout)) {
+        lay_out(state, table, layout);
+        if (is_there && table->is_read) {
+            bigquery_note_table(state, table, CONFIGURED_CHANGED, &job->request);
+        }
+    }
     for (uint32_t i = 0; i < job->rows.count; i++) {
         bigquery_add_row(state, table, job->rows.items[i], &job->request);
     }

@@ -2,6 +2,7 @@
 #include "sinks/port/bigquery.h"
 
 #include "scenarios/wiring/wiring.h"
+#include "sinks/bigquery/file_loads/file_loads_options.h"
 #include "sinks/bigquery/options.h"
 
 /* Fields of a row (models/bigquery/rows.c). */
@@ -114,12 +115,16 @@ static nanos residence_of(const struct sink_option_table *table)
     return nanos_add(repair, schema_wait_of(table));
 }
 
+/* A load that replaces a table replaces its columns as well (BQJ-10); what the sink makes for itself is not what
+ * its configuration speaks of. */
 static uint32_t forbidden_by(const struct sink_option_table *sink)
 {
     const bool creates = wiring_option(sink, "create_disposition", BIGQUERY_CREATE_IF_NEEDED) ==
                          BIGQUERY_CREATE_IF_NEEDED;
     const bool changes = wiring_option(sink, "allow_new_fields", 0) != 0 ||
-                         wiring_option(sink, "allow_field_relaxation", 0) != 0;
+                         wiring_option(sink, "allow_field_relaxation", 0) != 0 ||
+                         wiring_option(sink, "write_disposition", FILE_LOADS_WRITE_APPEND) ==
+                             FILE_LOADS_WRITE_TRUNCATE;
     return UINT32_C(1) << CONFIGURED_REMOVED | (creates ? 0 : UINT32_C(1) << CONFIGURED_CREATED) |
            (changes ? 0 : UINT32_C(1) << CONFIGURED_CHANGED);
 }
@@ -147,6 +152,7 @@ static void windows_of_loads(const struct wiring_input *input, struct wiring_win
         .release_max = retention,
         .own_identities = true, /* those of jobs */
         .writer_waits = true,
+        .forbidden = forbidden_by(&table),
         .concurrency_max = DELETIONS_AT_ONCE,
         .resources_made_max = input->by_split ? destinations(input, found) : 1,
     };

@@ -94,8 +94,9 @@ struct committer {
     uint32_t job_count;
     uint32_t wave; /* first job of it */
     uint32_t wave_end;
-    uint32_t next;      /* of the wave: submitted or waited for */
-    struct list tables; /* struct load_table */
+    uint32_t next;            /* of the wave: submitted or waited for */
+    struct list tables;       /* struct load_table: the commit's own, and temporary ones */
+    struct load_table *asked; /* of QUESTION_TABLE */
     struct clean_up clean_up;
     union request request;
     uint8_t id[LOAD_JOB_ID_SIZE];
@@ -139,6 +140,7 @@ static void release_commit(struct committer *committer)
     committer->jobs = NULL;
     committer->job_count = 0;
     committer->files = NULL;
+    committer->asked = NULL;
     committer->commit = NULL;
     committer->commit_count = 0;
 }
@@ -277,21 +279,29 @@ static struct load_table *find_table(const struct committer *committer, struct b
     return NULL;
 }
 
-/* What the serializer writes into the table from now on. */
-static struct load_table *add_table(const struct step *step, struct bytes name)
+/* The commit's table, with what the serializer writes into it from now on; or a temporary one that is to be
+ * like it. NULL: the commit has failed. */
+static struct load_table *
+add_table(const struct step *step, struct bytes name, const struct load_table *like_or_null)
 {
     struct committer *committer = step->committer;
     const struct sink_user *user = committer->user;
     struct bytes wanted = {0};
     uint64_t version = 0;
-    if (user->describe == NULL ||
-        user->describe(user->context, NULL, name, &version, &wanted) != SINK_USER_OK) {
+    if (like_or_null == NULL &&
+        (user->describe == NULL ||
+         user->describe(user->context, NULL, name, &version, &wanted) != SINK_USER_OK)) {
         fail_text(step, SINK_REASON_CONFIG, "the serializer gives no schema of the table");
         return NULL;
     }
+    const struct load_table_rules rules = load_table_rules_of(&committer->config);
     struct load_table *table = allocator_take(committer->allocator, sizeof(*table));
-    const enum err err =
-        table == NULL ? ERR_LIMIT : load_table_begin(table, committer->allocator, name, wanted);
+    enum err err = ERR_LIMIT;
+    if (table != NULL) {
+        err = like_or_null != NULL
+                  ? load_table_begin_like(table, committer->allocator, name, like_or_null)
+                  : load_table_begin(table, committer->allocator, name, rules, wanted);
+    }
     if (err == ERR_OK) {
         list_push_back(&committer->tables, &table->link);
         return table;
@@ -304,23 +314,38 @@ static struct load_table *add_table(const struct step *step, struct bytes name)
     return NULL;
 }
 
-static struct load_table *obtain_table(const struct step *step, struct bytes name)
-{
-    struct load_table *found = find_table(step->committer, name);
-    return found != NULL ? found : add_table(step, name);
-}
-
-static void ask_table(const struct step *step, const struct load_table *table)
+static void ask_table(const struct step *step, struct load_table *table)
 {
     struct committer *committer = step->committer;
     release_request(committer);
+    committer->asked = table;
     load_table_request_make(&committer->request.table, table);
     committer->question = QUESTION_TABLE;
     send(step, committer->request.table.method, committer->request.table.payload);
 }
 
+/* Find or begin, and ask what is to be asked. False: it is not ready yet, or the commit has failed. */
+static bool
+make_ready(const struct step *step, struct bytes name, const struct load_table *like_or_null)
+{
+    struct load_table *table = find_table(step->committer, name);
+    table = table == NULL ? add_table(step, name, like_or_null) : table;
+    if (table == NULL) {
+        return false;
+    }
+    if (table->step != LOAD_TABLE_READY) {
+        ask_table(step, table);
+        return false;
+    }
+    return true;
+}
+
 static void tell_ready(const struct step *step, const struct load_table *table)
 {
+    if (!bytes_equal(table->name, current_plan(step->committer)->table)) {
+        effects_phase(step->effects, FILE_LOADS_PHASE_TEMPORARY_TABLE_READY);
+        return;
+    }
     if (table->is_created) {
         effects_phase(step->effects, FILE_LOADS_PHASE_TABLE_CREATED);
     }
@@ -337,9 +362,8 @@ static void tell_ready(const struct step *step, const struct load_table *table)
 static void settle_table(const struct step *step, const struct port_answer *answer)
 {
     struct committer *committer = step->committer;
-    struct load_table *table = find_table(committer, current_plan(committer)->table);
-    CHECK(table != NULL);
-    const enum err err = load_table_answer(table, committer->allocator, &committer->config, answer);
+    struct load_table *table = committer->asked;
+    const enum err err = load_table_answer(table, committer->allocator, answer);
     if (err != ERR_OK) {
         fail_text(step, SINK_REASON_MEMORY, "no memory for a table's schema");
     } else if (table->step == LOAD_TABLE_FAILED) {
@@ -444,9 +468,11 @@ static void ask_job(const struct step *step)
     send(step, &bigquery_get_job_method, &committer->request.get);
 }
 
+/* Only a load that keeps a table's columns and may find rows can ask for others (BQJ-10). */
 static uint32_t schema_updates(const struct file_loads_config *config)
 {
-    if (config->plan.write == BIGQUERY_WRITE_TRUNCATE) {
+    if (config->plan.write != BIGQUERY_WRITE_APPEND &&
+        config->plan.write != BIGQUERY_WRITE_TRUNCATE_DATA) {
         return 0;
     }
     return (config->allow_new_fields ? (uint32_t)BIGQUERY_ALLOW_FIELD_ADDITION : 0) |
@@ -570,26 +596,31 @@ static void begin_wave(struct committer *committer)
     load_job_begin(current_job(committer));
 }
 
+/* A temporary table that its load cannot make is made before, but never for a load that is found: one that
+ * was DONE has filled it, and what has become of the table since then must show. */
+static bool target_is_ready(const struct step *step)
+{
+    const struct committer *committer = step->committer;
+    const struct plan_job *plan = current_plan(committer);
+    const struct load_table *table = find_table(committer, plan->table);
+    return plan->kind != PLAN_LOAD || !load_job_keeps_columns(plan, table->schema.table) ||
+           make_ready(step, plan->target, table);
+}
+
 static void submit(const struct step *step)
 {
     struct committer *committer = step->committer;
     const struct plan_job *plan = current_plan(committer);
-    const struct load_table *table = NULL;
-    if (plan->kind == PLAN_LOAD) {
-        table = obtain_table(step, plan->table);
-        if (table == NULL) {
-            return;
-        }
-        if (table->step != LOAD_TABLE_READY) {
-            ask_table(step, table);
-            return;
-        }
+    if (plan->kind == PLAN_LOAD && !make_ready(step, plan->table, NULL)) {
+        return;
     }
     if (committer->config.location.size == 0 &&
         find_location(committer, dataset_of(plan->table)) == NULL) {
         ask_location(step);
     } else if (current_job(committer)->step == LOAD_JOB_STARTS) {
-        start_job(step);
+        if (target_is_ready(step)) {
+            start_job(step);
+        }
     } else {
         ask_job(step);
     }

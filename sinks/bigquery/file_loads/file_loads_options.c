@@ -5,7 +5,7 @@
 
 static const char *const file_loads_create_names[] = {"create_if_needed", "create_never", NULL};
 static const char *const file_loads_write_names[] = {
-    "write_append", "write_truncate", "write_truncate_data", NULL};
+    "write_append", "write_truncate", "write_truncate_data", "write_empty", NULL};
 static const char *const file_loads_format_names[] = {"avro", "parquet", NULL};
 
 /* A text without a default must be given. */
@@ -24,9 +24,14 @@ const struct sink_option file_loads_options[FILE_LOADS_OPTION_COUNT] = {
 #undef FILE_LOADS_OPTION
 };
 
+static const uint8_t write_dispositions[FILE_LOADS_WRITE_COUNT] = {
+    [FILE_LOADS_WRITE_APPEND] = BIGQUERY_WRITE_APPEND,
+    [FILE_LOADS_WRITE_TRUNCATE] = BIGQUERY_WRITE_TRUNCATE,
+    [FILE_LOADS_WRITE_TRUNCATE_DATA] = BIGQUERY_WRITE_TRUNCATE_DATA,
+    [FILE_LOADS_WRITE_EMPTY] = BIGQUERY_WRITE_EMPTY,
+};
+
 /* By the option's index. */
-static const uint8_t write_dispositions[] = {
-    BIGQUERY_WRITE_APPEND, BIGQUERY_WRITE_TRUNCATE, BIGQUERY_WRITE_TRUNCATE_DATA};
 static const uint8_t formats[] = {BIGQUERY_AVRO, BIGQUERY_PARQUET};
 
 bool file_loads_may_mend(const struct port_status *status)

@@ -17,6 +17,15 @@ enum file_loads_option {
     FILE_LOADS_OPTION_COUNT,
 };
 
+/* Values of write_disposition. */
+enum file_loads_write {
+    FILE_LOADS_WRITE_APPEND = 0,
+    FILE_LOADS_WRITE_TRUNCATE,
+    FILE_LOADS_WRITE_TRUNCATE_DATA,
+    FILE_LOADS_WRITE_EMPTY,
+    FILE_LOADS_WRITE_COUNT,
+};
+
 extern const struct sink_option file_loads_options[FILE_LOADS_OPTION_COUNT];
 
 enum file_loads_phase {

@@ -881,7 +881,7 @@ static void a_table_that_is_replaced_gets_the_serializer_s_schema(void **state)
     struct commit commit;
     prepare();
     column_type = BIGQUERY_FIELD_STRING;
-    option(FILE_LOADS_OPTION_WRITE_DISPOSITION, 1);
+    option(FILE_LOADS_OPTION_WRITE_DISPOSITION, FILE_LOADS_WRITE_TRUNCATE);
     begin_two(&host, &commit);
     table_is_there(&host, 1);
     assert_int_equal(schema_of_load(&host), 2);
@@ -987,6 +987,84 @@ static void a_load_of_parquet_names_no_column_of_json(void **state)
     }
 }
 
+/* Goal: BQJ-10: each disposition is the load's, and only one that keeps columns beside rows asks for others. */
+static void a_load_has_the_configured_disposition(void **state)
+{
+    (void)state;
+    static const struct {
+        enum bigquery_write_disposition write;
+        uint32_t updates;
+    } expected[FILE_LOADS_WRITE_COUNT] = {
+        [FILE_LOADS_WRITE_APPEND] = {BIGQUERY_WRITE_APPEND, BIGQUERY_ALLOW_FIELD_ADDITION},
+        [FILE_LOADS_WRITE_TRUNCATE] = {BIGQUERY_WRITE_TRUNCATE, 0},
+        [FILE_LOADS_WRITE_TRUNCATE_DATA] = {BIGQUERY_WRITE_TRUNCATE_DATA,
+                                            BIGQUERY_ALLOW_FIELD_ADDITION},
+        [FILE_LOADS_WRITE_EMPTY] = {BIGQUERY_WRITE_EMPTY, 0},
+    };
+    for (uint64_t write = 0; write < FILE_LOADS_WRITE_COUNT; write++) {
+        struct host host;
+        struct commit commit;
+        prepare();
+        option(FILE_LOADS_OPTION_WRITE_DISPOSITION, write);
+        option(FILE_LOADS_OPTION_ALLOW_NEW_FIELDS, 1);
+        begin_jobs(&host, &commit);
+        refuse(&host, &bigquery_get_job_method, PORT_NOT_FOUND);
+        struct generic_request decoded = generic_request_of(&host, open_send(&host));
+        const struct bigquery_insert_job_request *request = decoded.value;
+        const struct bigquery_job_configuration_load *load = request->job->configuration->load;
+        assert_int_equal(load->write_disposition, expected[write].write);
+        assert_int_equal(load->schema_update_options, expected[write].updates);
+        generic_forget(&host, &decoded);
+        host_fini(&host);
+    }
+}
+
+/* Goal: M32, M34: what a copy gathers is alike: the temporary table of Parquet files is given its column of JSON
+ * before its load, which keeps it; not when that load is found. Method: two formats replace a table. */
+static void a_temporary_table_has_the_columns_that_its_load_cannot_name(void **state)
+{
+    (void)state;
+    for (uint32_t found = 0; found < 2; found++) {
+        struct host host;
+        struct commit commit = {0};
+        prepare();
+        column_type = BIGQUERY_FIELD_JSON;
+        option(FILE_LOADS_OPTION_WRITE_DISPOSITION, FILE_LOADS_WRITE_TRUNCATE);
+        add_file(&commit, FOLDER "a", BIGQUERY_AVRO, 0);
+        add_file(&commit, FOLDER "b", BIGQUERY_PARQUET, 0);
+        begin_commit(&host, &commit);
+        table_is_there(&host, 1);
+        dataset_is_in(&host, "EU");
+        job_is(&host, &bigquery_get_job_method, FOUND_DONE);
+        if (found == 1) {
+            job_is(&host, &bigquery_get_job_method, FOUND_DONE);
+            assert_int_equal(count_sends(&host, &bigquery_get_table_method), 1);
+            host_fini(&host);
+            continue;
+        }
+        refuse(&host, &bigquery_get_job_method, PORT_NOT_FOUND);
+        refuse(&host, &bigquery_get_table_method, PORT_NOT_FOUND);
+        struct generic_request decoded = generic_request_of(&host, open_send(&host));
+        const struct bigquery_insert_table_request *made = decoded.value;
+        assert_int_equal(made->table->schema->fields.count, 2);
+        assert_true(made->table->table_reference->table_id.size > 4);
+        generic_forget(&host, &decoded);
+        const struct bigquery_table table = {0};
+        answer(&host, &bigquery_insert_table_method, &table);
+        table_is_there(&host, 2);
+        assert_int_equal(host.phases[FILE_LOADS_PHASE_TEMPORARY_TABLE_READY], 1);
+        assert_int_equal(host.phases[FILE_LOADS_PHASE_TABLE_CREATED], 0);
+        decoded = generic_request_of(&host, open_send(&host));
+        const struct bigquery_insert_job_request *request = decoded.value;
+        const struct bigquery_job_configuration_load *load = request->job->configuration->load;
+        assert_int_equal(load->create_disposition, BIGQUERY_CREATE_NEVER);
+        assert_int_equal(load->write_disposition, BIGQUERY_WRITE_TRUNCATE_DATA);
+        assert_int_equal(load->schema->fields.count, 1);
+        generic_forget(&host, &decoded);
+        host_fini(&host);
+    }
+}
+
 /* Goal: FL28, FL30: what is wrong with a commit is found before anything is asked. */
 static void a_commit_that_cannot_be_planned_asks_nothing(void **state)
 {
@@ -1081,11 +1159,18 @@ static void a_streaming_job_must_fit(void **state)
     user.job.checkpoint_interval = MINUTES(2) - 1;
     assert_validated("checkpoint interval: it is less than min_checkpoint_interval");
     user.job.checkpoint_interval = MINUTES(2);
-    option(FILE_LOADS_OPTION_WRITE_DISPOSITION, 1);
-    assert_validated("write_disposition: a streaming job may only write_append");
-    user.job.batch = true;
     user.job.checkpointing = false;
-    assert_validated(NULL);
+    user.job.batch = true;
+    for (uint64_t write = FILE_LOADS_WRITE_TRUNCATE; write < FILE_LOADS_WRITE_COUNT; write++) {
+        option(FILE_LOADS_OPTION_WRITE_DISPOSITION, write);
+        user.job.batch = true;
+        user.job.checkpointing = false;
+        assert_validated(NULL);
+        user.job.batch = false;
+        user.job.checkpointing = true;
+        assert_validated("write_disposition: a streaming job may only write_append");
+    }
+    user.job.checkpointing = false;
     user.job.batch = false;
     assert_validated("checkpointing: off; it must be on");
     user.job.checkpointing = true;
@@ -1145,6 +1230,8 @@ TEST_MAIN(file_loads,
           TEST(overflow_goes_through_tables_that_are_dropped_behind_it),
           TEST(a_load_says_what_its_files_need),
           TEST(a_load_of_parquet_names_no_column_of_json),
+          TEST(a_load_has_the_configured_disposition),
+          TEST(a_temporary_table_has_the_columns_that_its_load_cannot_name),
           TEST(a_commit_that_cannot_be_planned_asks_nothing),
           TEST(a_close_in_the_middle_cancels_what_is_open),
           TEST(older_files_are_avro_and_the_oldest_are_refused),

@@ -72,6 +72,22 @@ static struct bigquery_table_reference reference_of(struct bytes table)
         .project_id = parts.project, .dataset_id = parts.dataset, .table_id = parts.table};
 }
 
+static bool has_json(const struct bigquery_table_schema *schema)
+{
+    for (uint32_t i = 0; i < schema->fields.count; i++) {
+        const struct bigquery_table_field_schema *field = schema->fields.items[i];
+        if (field->type == BIGQUERY_FIELD_JSON) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool load_job_keeps_columns(const struct plan_job *plan, const struct bigquery_table_schema *schema)
+{
+    return !plan->into_table && plan->format == BIGQUERY_PARQUET && has_json(schema);
+}
+
 static enum bigquery_create_disposition
 create_disposition(const struct plan_job *plan, const struct load_request_options *options)
 {
@@ -107,6 +123,7 @@ static enum err make_load(struct load_request *request,
 {
     const bool is_parquet = plan->format == BIGQUERY_PARQUET;
     const bool is_named_anew = is_parquet && options->schema_or_null != NULL;
+    const bool keeps = is_named_anew && load_job_keeps_columns(plan, options->schema_or_null);
     if (is_named_anew && name_columns(request, allocator, options->schema_or_null) != ERR_OK) {
         return ERR_LIMIT;
     }
@@ -116,8 +133,9 @@ static enum err make_load(struct load_request *request,
         .source_uris = {plan->sources, plan->source_count},
         .schema = is_named_anew ? &request->schema : options->schema_or_null,
         .destination_table = &request->target,
-        .create_disposition = (uint32_t)create_disposition(plan, options),
-        .write_disposition = plan->write,
+        .create_disposition =
+            keeps ? BIGQUERY_CREATE_NEVER : (uint32_t)create_disposition(plan, options),
+        .write_disposition = keeps ? (uint8_t)BIGQUERY_WRITE_TRUNCATE_DATA : plan->write,
         .source_format = plan->format,
         .schema_update_options = plan->into_table ? options->schema_updates : 0,
         .use_avro_logical_types = plan->format == BIGQUERY_AVRO,

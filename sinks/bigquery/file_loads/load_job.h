@@ -79,6 +79,11 @@ struct load_request_options {
     uint32_t schema_updates; /* enum bigquery_schema_update, of a load into the table */
 };
 
+/* Whether a load into a temporary table cannot give it all columns: Parquet has no JSON (M34). The table must
+ * have them before, for all that a copy gathers must be alike (M32), and the load keeps them. */
+bool load_job_keeps_columns(const struct plan_job *plan,
+                            const struct bigquery_table_schema *schema);
+
 /* Make it from a zeroed one. ERR_OK; ERR_LIMIT without memory. */
 MUST_USE enum err load_request_make(struct load_request *request,
                                     const struct allocator *allocator,

@@ -43,14 +43,39 @@ static enum err copy_schema(struct load_schema *schema,
     return err;
 }
 
+struct load_table_rules load_table_rules_of(const struct file_loads_config *config)
+{
+    return (struct load_table_rules){
+        .schedule = &config->reconcile,
+        .creates = config->creates,
+        .replaces = config->plan.write == BIGQUERY_WRITE_TRUNCATE,
+        .schema = {.allow_new = config->allow_new_fields,
+                   .allow_relaxation = config->allow_relaxation},
+    };
+}
+
 enum err load_table_begin(struct load_table *table,
                           const struct allocator *allocator,
                           struct bytes name,
+                          struct load_table_rules rules,
                           struct bytes wanted)
 {
-    *table = (struct load_table){.name = name, .step = LOAD_TABLE_READS};
+    *table = (struct load_table){.name = name, .rules = rules, .step = LOAD_TABLE_READS};
     const enum err err = read_schema(&table->wanted, allocator, wanted);
     return err == ERR_OK || err == ERR_LIMIT ? err : ERR_INVALID;
+}
+
+/* A temporary table is the sink's own, and may be changed as it likes. */
+enum err load_table_begin_like(struct load_table *table,
+                               const struct allocator *allocator,
+                               struct bytes name,
+                               const struct load_table *like)
+{
+    CHECK(like->step == LOAD_TABLE_READY);
+    const struct load_table_rules rules = {
+        .schedule = like->rules.schedule, .creates = true, .schema = {true, true}};
+    *table = (struct load_table){.name = name, .rules = rules, .step = LOAD_TABLE_READS};
+    return copy_schema(&table->wanted, allocator, like->schema.table);
 }
 
 void load_table_release(struct load_table *table, const struct allocator *allocator)
@@ -99,11 +124,11 @@ static bool is_lost_race(const struct port_answer *answer)
            is_rate_limit(&answer->status);
 }
 
-static void pause(struct load_table *table, const struct file_loads_config *config, uint8_t resumes)
+static void pause(struct load_table *table, uint8_t resumes)
 {
     table->failures++;
     table->resumes = resumes;
-    if (retry_is_allowed(&config->reconcile, table->failures)) {
+    if (retry_is_allowed(table->rules.schedule, table->failures)) {
         table->step = LOAD_TABLE_PAUSES;
     } else {
         fail(table, NULL);
@@ -140,17 +165,14 @@ static bool lacks_columns(const struct bigquery_table_schema *there,
 
 static enum err unite(struct load_table *table,
                       const struct allocator *allocator,
-                      const struct file_loads_config *config,
                       const struct bigquery_table_schema *there)
 {
-    const struct bigquery_schema_rules rules = {.allow_new = config->allow_new_fields,
-                                                .allow_relaxation = config->allow_relaxation};
     struct bigquery_united *united = allocator_take(allocator, sizeof(*united));
     if (united == NULL) {
         return ERR_LIMIT;
     }
     enum err err = ERR_OK;
-    switch (bigquery_unite(there, table->wanted.table, rules, united)) {
+    switch (bigquery_unite(there, table->wanted.table, table->rules.schema, united)) {
     case BIGQUERY_UNION_UNCHANGED:
         err = settle(table, allocator, there);
         break;
@@ -169,15 +191,14 @@ static enum err unite(struct load_table *table,
 
 static enum err take_table(struct load_table *table,
                            const struct allocator *allocator,
-                           const struct file_loads_config *config,
                            const struct bigquery_table *found)
 {
     static const struct bigquery_table_schema none = {0};
     const struct bigquery_table_schema *there = found->schema == NULL ? &none : found->schema;
-    if (config->plan.write == BIGQUERY_WRITE_TRUNCATE) {
+    if (table->rules.replaces) {
         return settle(table, allocator, table->wanted.table);
     }
-    if (!config->allow_new_fields && !config->allow_relaxation) {
+    if (!table->rules.schema.allow_new && !table->rules.schema.allow_relaxation) {
         table->drops_columns = lacks_columns(there, table->wanted.table);
         return settle(table, allocator, there);
     }
@@ -187,22 +208,21 @@ static enum err take_table(struct load_table *table,
     }
     memcpy(table->etag, found->etag.size == 0 ? table->etag : found->etag.data, found->etag.size);
     table->etag_size = found->etag.size;
-    return unite(table, allocator, config, there);
+    return unite(table, allocator, there);
 }
 
 static enum err take_read(struct load_table *table,
                           const struct allocator *allocator,
-                          const struct file_loads_config *config,
                           const struct port_answer *answer)
 {
     if (answer->outcome == PORT_OUTCOME_OK && answer->payload != NULL) {
-        return take_table(table, allocator, config, answer->payload);
+        return take_table(table, allocator, answer->payload);
     }
     if (port_status_first(&answer->status) != PORT_NOT_FOUND) {
         fail(table, NULL);
     } else if (table->is_created) {
         fail(table, "it was created and is not there");
-    } else if (config->creates) {
+    } else if (table->rules.creates) {
         table->step = LOAD_TABLE_CREATES;
     } else {
         fail(table, "it is not there and is not to be created");
@@ -210,9 +230,7 @@ static enum err take_read(struct load_table *table,
     return ERR_OK;
 }
 
-static void take_created(struct load_table *table,
-                         const struct file_loads_config *config,
-                         const struct port_answer *answer)
+static void take_created(struct load_table *table, const struct port_answer *answer)
 {
     const bool is_there = answer->outcome == PORT_OUTCOME_OK ||
                           port_status_first(&answer->status) == PORT_ALREADY_EXISTS;
@@ -220,7 +238,7 @@ static void take_created(struct load_table *table,
         table->is_created = true;
         table->step = LOAD_TABLE_READS;
     } else if (is_retryable(answer)) {
-        pause(table, config, LOAD_TABLE_CREATES);
+        pause(table, LOAD_TABLE_CREATES);
     } else {
         fail(table, NULL);
     }
@@ -228,14 +246,13 @@ static void take_created(struct load_table *table,
 
 enum err load_table_answer(struct load_table *table,
                            const struct allocator *allocator,
-                           const struct file_loads_config *config,
                            const struct port_answer *answer)
 {
     if (table->step == LOAD_TABLE_READS) {
-        return take_read(table, allocator, config, answer);
+        return take_read(table, allocator, answer);
     }
     if (table->step == LOAD_TABLE_CREATES) {
-        take_created(table, config, answer);
+        take_created(table, answer);
         return ERR_OK;
     }
     CHECK(table->step == LOAD_TABLE_CHANGES);
@@ -244,7 +261,7 @@ enum err load_table_answer(struct load_table *table,
         return settle(table, allocator, table->change.table);
     }
     if (is_lost_race(answer)) {
-        pause(table, config, LOAD_TABLE_READS);
+        pause(table, LOAD_TABLE_READS);
     } else {
         fail(table, NULL);
     }

@@ -23,6 +23,7 @@
 #include "sinks/bigquery/file_loads/file_loads_options.h"
 #include "sinks/bigquery/schema.h"
 #include "sinks/port/bigquery.h"
+#include "sinks/retry.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,6 +38,14 @@ enum load_table_step {
     LOAD_TABLE_FAILED,
 };
 
+/* What may be done to a table. */
+struct load_table_rules {
+    const struct retry_schedule *schedule; /* of creations and of changes; borrowed */
+    bool creates;                          /* it when it is not there */
+    bool replaces;                         /* rows and schema: no column of its own stays */
+    struct bigquery_schema_rules schema;
+};
+
 struct load_schema {
     const struct bigquery_table_schema *table; /* read: NULL: none */
     void *block;                               /* private */
@@ -44,8 +53,9 @@ struct load_schema {
 };
 
 struct load_table {
-    struct list_link link;     /* its owner's */
-    struct bytes name;         /* read */
+    struct list_link link; /* its owner's */
+    struct bytes name;     /* read */
+    struct load_table_rules rules;
     uint8_t step;              /* read: enum load_table_step */
     uint8_t resumes;           /* private: step behind the pause */
     bool drops_columns;        /* read: that the table lacks and may not be given */
@@ -60,18 +70,27 @@ struct load_table {
     size_t etag_size;
 };
 
+/* The commit's table: what may be done to it is configured. */
+struct load_table_rules load_table_rules_of(const struct file_loads_config *config);
+
 /* Begin: what the serializer wants is copied. ERR_OK, ERR_LIMIT, ERR_INVALID: it is no schema. The name is
  * borrowed. */
 MUST_USE enum err load_table_begin(struct load_table *table,
                                    const struct allocator *allocator,
                                    struct bytes name,
+                                   struct load_table_rules rules,
                                    struct bytes wanted);
+
+/* Begin with a temporary table, which is to have all columns of the one that it stands for. */
+MUST_USE enum err load_table_begin_like(struct load_table *table,
+                                        const struct allocator *allocator,
+                                        struct bytes name,
+                                        const struct load_table *like);
 void load_table_release(struct load_table *table, const struct allocator *allocator);
 
 /* Take the answer to what its step asked. ERR_OK; ERR_LIMIT without memory. */
 MUST_USE enum err load_table_answer(struct load_table *table,
                                     const struct allocator *allocator,
-                                    const struct file_loads_config *config,
                                     const struct port_answer *answer);
 
 /* The pause is over. */

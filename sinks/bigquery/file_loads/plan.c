@@ -514,12 +514,13 @@ static struct bytes dataset_of(struct bytes table)
     return (struct bytes){table.data, size};
 }
 
-/* Where a table's rows are replaced, a second load of another format would erase the first one's. */
+/* Where a table's rows are replaced, a second load of another format would erase the first one's; where none
+ * may be there, it would be refused for them (BQJ-10). */
 static enum err plan_table(struct planning *planning)
 {
     const uint32_t loads = count_loads(planning);
-    const bool replaces = planning->config->write != BIGQUERY_WRITE_APPEND;
-    if (loads > planning->formats || (replaces && planning->formats > 1)) {
+    const bool is_alone = planning->config->write != BIGQUERY_WRITE_APPEND;
+    if (loads > planning->formats || (is_alone && planning->formats > 1)) {
         return plan_through_tables(planning, loads);
     }
     return plan_direct(planning);

@@ -38,7 +38,7 @@ struct staged_file {
 };
 
 struct plan_config {
-    uint8_t write;             /* append, truncate, or truncate data */
+    uint8_t write;             /* enum bigquery_write_disposition, not the default one */
     struct bytes temp_dataset; /* "projects/P/datasets/D"; empty: that of the table */
     uint32_t load_files_max;
     uint64_t load_bytes_max;
