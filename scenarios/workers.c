@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -56,6 +57,7 @@ struct parcel {
 };
 
 struct pool {
+    pid_t parent;
     const struct workers_options *options;
     struct worker *workers;
     uint32_t worker_count;
@@ -130,6 +132,11 @@ work_until_end(const struct workers_options *options, int socket, struct slot_he
 
 static void become_worker(const struct pool *pool, const struct worker *self, int socket)
 {
+    /* Between chunks the closed connection ends it; in a run that hangs nobody else would. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != pool->parent) {
+        exit(0);
+    }
     const struct rlimit no_core = {0, 0};
     const rlim_t memory_max = (rlim_t)pool->options->memory_max;
     const struct rlimit memory = {memory_max, memory_max};
@@ -470,7 +477,11 @@ enum err workers_run(const struct workers_options *options, uint64_t *handed_out
     if (options->count == 0) {
         return ERR_OK;
     }
-    struct pool pool = {.options = options, .worker_count = useful_workers(options)};
+    struct pool pool = {
+        .parent = getpid(),
+        .options = options,
+        .worker_count = useful_workers(options),
+    };
     const size_t unit = 4096;
     pool.slot_stride = (sizeof(struct slot_header) + options->slot_size + unit - 1) / unit * unit;
     const size_t shared = pool.slot_stride * pool.worker_count;

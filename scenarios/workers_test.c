@@ -5,9 +5,11 @@
 
 #include "sinks/base/test.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ITEMS_MAX 1000u
@@ -25,6 +27,7 @@ struct work {
     uint64_t crash_at; /* item that aborts its process; UINT64_MAX none */
     uint64_t crash_every;
     uint64_t hang_at;
+    int hung; /* where an item that hangs writes a byte first; 0: nowhere */
     uint64_t stop_at;
     uint64_t go_on_for; /* chunks handed out; 0: all */
     bool no_start;
@@ -56,6 +59,9 @@ static bool do_item(void *context, void *state, void *memory, uint64_t item)
         abort();
     }
     if (item == work->hang_at) {
+        if (work->hung > 0) {
+            (void)!write(work->hung, "h", 1);
+        }
         for (;;) {
             (void)pause();
         }
@@ -182,6 +188,33 @@ static void a_hang_is_ended_and_told(void **state)
     assert_int_equal(work.hangs, 1);
 }
 
+/* Goal: no worker outlives a sweep that is killed, even one whose run hangs. Method: a pipe that only
+ * the sweep and its workers can write to is at its end when all of them are gone. */
+static void workers_end_with_the_process_that_made_them(void **state)
+{
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const pid_t sweep = fork();
+    if (sweep == 0) {
+        struct work work = plain();
+        work.hang_at = 0;
+        work.hung = ends[1];
+        (void)close(ends[0]);
+        (void)run(&work, 1, 1);
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    char byte = 0;
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    assert_int_equal(kill(sweep, SIGKILL), 0);
+    assert_int_equal(waitpid(sweep, NULL, 0), sweep);
+    struct pollfd end = {.fd = ends[0], .events = POLLIN};
+    assert_int_equal(poll(&end, 1, 1500), 1);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    (void)close(ends[0]);
+}
+
 /* Goal: what a stop leaves does not depend on the number of workers. Method: stop in the middle of a
  * chunk and compare. */
 static void a_stop_takes_nothing_behind_it(void **state)
@@ -232,6 +265,7 @@ TEST_MAIN(workers,
           TEST(a_crash_costs_its_own_item),
           TEST(many_crashes_are_all_told),
           TEST(a_hang_is_ended_and_told),
+          TEST(workers_end_with_the_process_that_made_them),
           TEST(a_stop_takes_nothing_behind_it),
           TEST(a_sweep_may_end_before_its_items),
           TEST(a_worker_that_cannot_start_is_an_error))

@@ -140,6 +140,25 @@ static void every_patch_applies(void **state)
                   0);
 }
 
+/* Goal: the planted bugs of Cloud Tasks and the engine are not caught by scenarios made to catch them:
+ * three quarters die where a claim is put to the test. */
+static void three_quarters_die_on_scenarios_of_claims(void **state)
+{
+    struct workshop *workshop = *state;
+    workshop_must(
+        workshop,
+        "cd \"$ROOT/scenarios\" && all=0 on=0\n"
+        "for patch in mutants/cloudtasks/*.patch mutants/base/*.patch mutants/engine/*.patch\n"
+        "do\n"
+        "    names=$(sed -n 's/^# \\(scenario\\|also\\): *\\([^ ]*\\).*/\\2.json/p' \"$patch\")\n"
+        "    [ -n \"$names\" ] || continue\n"
+        "    all=$((all + 1))\n"
+        "    ! grep -q '\"claim\":' $names || on=$((on + 1))\n"
+        "done\n"
+        "echo \"$on of $all\"; [ $all -ge 45 ] && [ $((on * 4)) -ge $((all * 3)) ]",
+        0);
+}
+
 /* Goal: a sample holds the canary, three mutants that are swept, and one that is tested. */
 static void a_sample_has_mutants_of_both_kinds(void **state)
 {
@@ -170,4 +189,5 @@ TEST_MAIN(hunt,
           HUNT_TEST(a_test_that_does_not_exist_ends_the_hunt),
           HUNT_TEST(only_the_named_oracle_kills),
           HUNT_TEST(every_patch_applies),
+          HUNT_TEST(three_quarters_die_on_scenarios_of_claims),
           HUNT_TEST(a_sample_has_mutants_of_both_kinds))
