@@ -260,6 +260,7 @@ static struct workload_options workload_of(const struct build *build)
         .poison_serializer = ratio_of(build, FIELD_POISON_SERIALIZER),
         .poison_service = ratio_of(build, FIELD_POISON_SERVICE),
         .poison_extractor = ratio_of(build, FIELD_POISON_EXTRACTOR),
+        .poison_again = ratio_of(build, FIELD_POISON_AGAIN),
         .skipped = ratio_of(build, FIELD_WORKLOAD_SKIPPED),
         .repeats = ratio_of(build, FIELD_WORKLOAD_REPEATS),
         .seed = build_number(build, FIELD_WORKLOAD_SEED),
@@ -351,6 +352,7 @@ static enum err wire(struct build *build, struct wiring_windows *windows)
     const enum err err = wiring_create(build->reader, wiring, &input, &context);
     if (err == ERR_OK) {
         config->job.user = &context->user;
+        config->job.user_again_or_null = &context->user_again;
         config->identify = wiring_identify;
         config->identify_context = context;
         wiring->windows(&input, windows);

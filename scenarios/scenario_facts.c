@@ -208,8 +208,9 @@ static uint64_t implied_stop_reasons(const struct fields *fields, const struct j
 {
     uint64_t reasons = 0;
     if (facts->policy == SINK_POLICY_FAIL) {
-        reasons |=
-            has_share(fields, FIELD_POISON_SERIALIZER) ? UINT64_C(1) << SINK_REASON_SERIALIZER : 0;
+        const bool serializer_fails =
+            has_share(fields, FIELD_POISON_SERIALIZER) || has_share(fields, FIELD_POISON_AGAIN);
+        reasons |= serializer_fails ? UINT64_C(1) << SINK_REASON_SERIALIZER : 0;
         reasons |=
             has_share(fields, FIELD_POISON_EXTRACTOR) ? UINT64_C(1) << SINK_REASON_EXTRACTOR : 0;
         reasons |=

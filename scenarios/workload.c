@@ -23,6 +23,10 @@ static uint64_t draw(uint64_t seed, enum stream stream, uint64_t index)
     return digest_mix(digest_fold(digest_fold(seed, (uint64_t)stream), index));
 }
 
+/* Classes of shares; those of traits that are older are numbered from 0 as they stand. */
+#define CLASS_REPEATED 4u
+#define CLASS_AGAIN    5u
+
 /* floor(count * share), exactly. */
 static uint64_t share_of(uint64_t count, struct ratio share)
 {
@@ -39,16 +43,18 @@ static bool has_share(uint64_t seed, uint32_t class, uint32_t index, struct rati
 static uint8_t traits_of(const struct workload_options *options, uint32_t index)
 {
     const struct {
+        uint32_t class;
         struct ratio share;
         uint8_t trait;
     } classes[] = {
-        {options->poison_serializer, RECORD_POISON_SERIALIZER},
-        {options->poison_service, RECORD_POISON_SERVICE},
-        {options->poison_extractor, RECORD_POISON_EXTRACTOR},
-        {options->skipped, RECORD_SKIPPED},
+        {0, options->poison_serializer, RECORD_POISON_SERIALIZER},
+        {1, options->poison_service, RECORD_POISON_SERVICE},
+        {2, options->poison_extractor, RECORD_POISON_EXTRACTOR},
+        {3, options->skipped, RECORD_SKIPPED},
+        {CLASS_AGAIN, options->poison_again, RECORD_POISON_AGAIN},
     };
     for (uint32_t i = 0; i < ARRAY_COUNT(classes); i++) {
-        if (has_share(options->seed, i, index, classes[i].share)) {
+        if (has_share(options->seed, classes[i].class, index, classes[i].share)) {
             return classes[i].trait;
         }
     }
@@ -130,8 +136,6 @@ static void fill_key(const struct workload_options *options,
 }
 
 /* --- repeats ------------------------------------------------------------------------------------- */
-
-#define CLASS_REPEATED 4u
 
 /* Whether a record is the one before it once more: what its source sent twice, within a split. */
 static bool is_repeat(const struct workload_options *options, uint32_t index, uint32_t split_start)

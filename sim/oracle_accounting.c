@@ -34,11 +34,12 @@ static const char *sentence_of(enum ledger_misreport misreport)
     UNREACHABLE();
 }
 
-/* The trait that a failure for this reason needs; 0: never one of content. */
-static uint8_t trait_of(uint8_t reason)
+/* The traits of which a failure for this reason needs one; 0: never one of content. */
+static uint8_t traits_for(uint8_t reason, uint16_t attempt)
 {
     if (reason == SINK_REASON_SERIALIZER) {
-        return RECORD_POISON_SERIALIZER;
+        return attempt > 1 ? RECORD_POISON_SERIALIZER | RECORD_POISON_AGAIN
+                           : RECORD_POISON_SERIALIZER;
     }
     if (reason == SINK_REASON_EXTRACTOR) {
         return RECORD_POISON_EXTRACTOR;
@@ -49,7 +50,8 @@ static uint8_t trait_of(uint8_t reason)
 /* What is wrong with the report, by the record's traits; NULL nothing. */
 static const char *fault_of(const struct journal_entry *entry, uint8_t traits)
 {
-    if (entry->kind == HOST_RECORD_FAILED && (traits & trait_of(entry->code)) == 0) {
+    if (entry->kind == HOST_RECORD_FAILED &&
+        (traits & traits_for(entry->code, entry->attempt)) == 0) {
         return "reaches the failure policy and its content is sound";
     }
     if (entry->kind == HOST_SKIPPED && (traits & RECORD_SKIPPED) == 0) {

@@ -206,6 +206,25 @@ static void an_extractor_failure_needs_a_record_that_it_fails_on(void **state)
     expect(&kit, 3, "sound");
 }
 
+/* Goal: a serializer that is no function of its record fails when the record comes again, never before. */
+static void a_serializer_may_fail_on_what_comes_again(void **state)
+{
+    (void)state;
+    struct kit kit;
+    prepare(&kit);
+    kit.records[4].traits = RECORD_POISON_AGAIN;
+    kit_accept(&kit, 5, 5);
+    kit_restart(&kit, 0);
+    kit_host(&kit, HOST_RECORD, 5);
+    kit_fail_record(&kit, 5, SINK_REASON_SERIALIZER);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    prepare(&kit);
+    kit.records[4].traits = RECORD_POISON_AGAIN;
+    kit_host(&kit, HOST_RECORD, 5);
+    kit_fail_record(&kit, 5, SINK_REASON_SERIALIZER);
+    expect(&kit, 5, "sound");
+}
+
 /* Goal: no way back from an outcome. */
 static void a_failed_record_is_not_accepted_later(void **state)
 {
@@ -294,6 +313,7 @@ TEST_MAIN(oracle_accounting,
           TEST(skipped_and_stored_is_a_violation),
           TEST(a_replaced_attempt_is_not_judged),
           TEST(an_extractor_failure_needs_a_record_that_it_fails_on),
+          cmocka_unit_test(a_serializer_may_fail_on_what_comes_again),
           TEST(a_failed_record_is_not_accepted_later),
           TEST(a_skipped_record_is_not_dropped_later),
           TEST(a_replaced_attempt_changes_nothing),

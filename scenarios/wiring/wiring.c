@@ -104,6 +104,19 @@ static enum sink_user_result serialize(void *user,
     return SINK_USER_OK;
 }
 
+/* Of code that is no function of its record: what went through before fails now. */
+static enum sink_user_result serialize_again(void *user,
+                                             const struct sink_record *record,
+                                             struct bytes destination,
+                                             struct bytes *payload)
+{
+    const struct wiring_context *context = user;
+    const record_id id = record_of(context, record);
+    const bool fails =
+        id != 0 && (context->input.log->records[id - 1].traits & RECORD_POISON_AGAIN) != 0;
+    return fails ? SINK_USER_FAILED : serialize(user, record, destination, payload);
+}
+
 static enum sink_user_result
 extract_id(void *user, const struct sink_record *record, struct bytes *key)
 {
@@ -239,6 +252,8 @@ enum err wiring_create(struct reader *reader,
                                     .serialize = serialize,
                                     .extract_id = input->extractor ? extract_id : NULL,
                                     .describe = wiring->describe != NULL ? describe : NULL};
+    made->user_again = made->user;
+    made->user_again.serialize = serialize_again;
     *context = made;
     const enum err err =
         wiring->describe != NULL ? make_descriptions(reader, wiring, made) : ERR_OK;

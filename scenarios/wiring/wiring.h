@@ -116,7 +116,8 @@ struct wiring_context {
     struct record_index index;
     struct bytes destinations[WIRING_DESTINATION_MAX];
     uint32_t destination_count;
-    struct sink_user user; /* read: the callbacks */
+    struct sink_user user;       /* read: the callbacks */
+    struct sink_user user_again; /* read: those of every attempt but the first */
 };
 
 /* Make it in the reader's memory. ERR_OK, ERR_LIMIT. */

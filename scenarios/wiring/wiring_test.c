@@ -136,12 +136,13 @@ static void traits_do_what_they_say(void **state)
 {
     (void)state;
     const struct ratio all = {1, 1};
-    for (uint32_t trait = 1; trait <= 8; trait *= 2) {
+    for (uint32_t trait = 1; trait <= RECORD_POISON_AGAIN; trait *= 2) {
         struct workload_options options = four;
         options.poison_serializer = trait == RECORD_POISON_SERIALIZER ? all : four.skipped;
         options.poison_service = trait == RECORD_POISON_SERVICE ? all : four.skipped;
         options.poison_extractor = trait == RECORD_POISON_EXTRACTOR ? all : four.skipped;
         options.skipped = trait == RECORD_SKIPPED ? all : four.skipped;
+        options.poison_again = trait == RECORD_POISON_AGAIN ? all : four.skipped;
         struct wired wired;
         wire(&wired, &options, true);
         const struct sink_record *record = &wired.log.records[3].record;
@@ -155,6 +156,9 @@ static void traits_do_what_they_say(void **state)
                                                : trait == RECORD_SKIPPED         ? SINK_USER_NONE
                                                                                  : SINK_USER_OK;
         assert_int_equal(serialized, expected);
+        const struct sink_user *again = &wired.context->user_again;
+        assert_int_equal(again->serialize(again->context, record, BYTES_LITERAL(QUEUE), &payload),
+                         trait == RECORD_POISON_AGAIN ? SINK_USER_FAILED : expected);
         assert_int_equal(extracted,
                          trait == RECORD_POISON_EXTRACTOR ? SINK_USER_FAILED : SINK_USER_OK);
         if (trait == RECORD_POISON_SERVICE) {

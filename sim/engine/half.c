@@ -42,6 +42,12 @@ static void register_half(struct job *job, struct half *half)
     half->number = job->half_count;
 }
 
+static const struct sink_user *user_of(const struct job_config *config, uint16_t attempt)
+{
+    return attempt > 1 && config->user_again_or_null != NULL ? config->user_again_or_null
+                                                             : config->user;
+}
+
 struct half *half_create(struct job *job,
                          const struct sink_half *type,
                          enum half_role role,
@@ -59,7 +65,7 @@ struct half *half_create(struct job *job,
     half->lane = lane_make(lane_of_role[role], subtask);
     half->env = (struct sink_env){.allocator = &job->allocator,
                                   .options = job->options,
-                                  .user = job->config->user,
+                                  .user = user_of(job->config, half->attempt),
                                   .job = &job->config->facts,
                                   .subtask = subtask,
                                   .parallelism = job->subtasks,

@@ -114,6 +114,8 @@ struct job_config {
     const struct sink_type *sink;
     const struct sink_option_value *options;
     const struct sink_user *user;
+    const struct sink_user
+        *user_again_or_null;        /* of every attempt but the first, where it is another */
     struct sink_job facts;          /* what the sink is told of the job */
     const struct sink_half *policy; /* the failure policy machine */
     const struct source_log *log;

@@ -12,6 +12,7 @@ enum record_trait {
     RECORD_POISON_SERVICE = 2,    /* the service refuses its content */
     RECORD_SKIPPED = 4,           /* the serializer gives nothing */
     RECORD_POISON_EXTRACTOR = 8,  /* the id extractor fails on it */
+    RECORD_POISON_AGAIN = 16,     /* the serializer fails on it in every attempt but the first */
 };
 
 struct source_record {
