@@ -147,6 +147,7 @@ static void add_runs(const struct report_claim *claim, struct report_lines *line
         }
         return;
     case REPORT_WAY_NONE:
+    case REPORT_WAY_COUNT:
         break;
     }
 }
@@ -251,6 +252,7 @@ void report_claim_open(const struct report_claim *claim, struct report_lines *li
         add(lines, "time is virtual: latencies and costs are those that the scenario says");
         break;
     case REPORT_WAY_NONE:
+    case REPORT_WAY_COUNT:
         break;
     }
     if (claim->way == REPORT_WAY_SEEDS && !claim->mutants_known) {
@@ -306,6 +308,7 @@ void report_claim_established(const struct report_claim *claim, char line[REPORT
         }
         break;
     case REPORT_WAY_NONE:
+    case REPORT_WAY_COUNT:
         break;
     }
     if (claim->way == REPORT_WAY_WITNESS && claim->twin != REPORT_UNTESTED) {

@@ -398,29 +398,13 @@ static json_t *claims_json(const struct report_claim *claims, size_t count, bool
     return list;
 }
 
-bool report_json_claims(FILE *file, const struct report_claim *claims, size_t count)
-{
-    bool ok = true;
-    json_t *list = claims_json(claims, count, &ok);
-    return dump(file, "claims", list, NULL, NULL, ok);
-}
-
 /* What the claim's fixed fields do not tell of how it was established. */
 static json_t *claim_evidence_json(const struct report_claim *claim, bool *ok)
 {
-    static const char *const ways[] = {
-        [REPORT_WAY_NONE] = "none",
-        [REPORT_WAY_SEEDS] = "seeds",
-        [REPORT_WAY_WITNESS] = "witness",
-        [REPORT_WAY_REFUSAL] = "refusal",
-        [REPORT_WAY_WORDS] = "words",
-        [REPORT_WAY_FIGURES] = "figures",
-        [REPORT_WAY_MEASURED] = "measured",
-    };
     const struct builder builder = builder_in(ok);
     put_text(&builder, "id", claim->id);
     put_text(&builder, "service", claim->service);
-    put_text(&builder, "way", ways[claim->way]);
+    put_text(&builder, "way", report_way_name(claim->way));
     put_bool(&builder, "as_expected", claim->as_expected);
     put_text(&builder, "why", claim->why);
     put_texts(&builder, "properties", claim->properties, claim->property_count);
@@ -428,9 +412,13 @@ static json_t *claim_evidence_json(const struct report_claim *claim, bool *ok)
     put_text(&builder, "scenario", claim->scenario);
     put_text(&builder, "small", claim->small);
     put_text(&builder, "twin", claim->twin_scenario);
+    put_text(&builder, "twin_verdict", report_verdict_name(claim->twin));
+    put_texts(&builder, "breaks", claim->breaks, claim->break_count);
+    put_count(&builder, "crashes", claim->crashes);
     put_count(&builder, "crash_runs", claim->crash_runs.count);
     put_count(&builder, "adversary_seeds", claim->adversary_seeds);
     put(&builder, "kinds", counts_json(claim->kinds, claim->kind_count, ok));
+    put_text(&builder, "kinds_absent", claim->kinds_absent);
     put(&builder, "marks", counts_json(claim->marks, claim->mark_count, ok));
     if (claim->figure_count > 0) {
         put_texts(&builder, "measured", claim->figures, claim->figure_count);

@@ -13,7 +13,6 @@ bool report_json_runs(FILE *file, const struct report_run *runs, size_t count);
 bool report_json_explored(FILE *file, const struct report_explored *explored, size_t count);
 /* Claims alone, and the whole matrix: docs/schema/matrix.json. */
 bool report_json_matrix(FILE *file, const struct report_matrix *matrix);
-bool report_json_claims(FILE *file, const struct report_claim *claims, size_t count);
 bool report_json_mutants(FILE *file, const struct report_mutant *mutants, size_t count);
 bool report_json_entries(FILE *file, const struct report_entry *entries, size_t count);
 bool report_json_survey(FILE *file, const struct report_survey *survey);

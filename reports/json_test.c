@@ -167,7 +167,17 @@ static void a_claim_has_exactly_its_fields(void **state)
          .witness_tape = "t",
          .witness_deviations = 2,
          .twin = REPORT_HOLDS,
-         .witness_message = "m"},
+         .witness_message = "m",
+         .service = "x",
+         .way = REPORT_WAY_WITNESS,
+         .why = "",
+         .scenario = "x/main",
+         .small = "",
+         .twin_scenario = "x/twin",
+         .breaks = oracles,
+         .break_count = 2,
+         .crashes = 7,
+         .kinds_absent = "clock"},
         {.id = "A-2",
          .sink = "s",
          .condition = "c",
@@ -175,11 +185,20 @@ static void a_claim_has_exactly_its_fields(void **state)
          .profile = "observed",
          .expected = REPORT_HOLDS,
          .verdict = REPORT_INCONCLUSIVE,
-         .adversary = "holds"},
+         .adversary = "holds",
+         .service = "x",
+         .way = REPORT_WAY_SEEDS,
+         .why = "",
+         .scenario = "x/main",
+         .small = "",
+         .twin_scenario = "",
+         .kinds_absent = ""},
     };
+    const struct report_matrix matrix = {
+        .version = "1.2.3", .budget = "b", .command = "c", .claims = claims, .count = 2};
     FILE *file = tmpfile();
     assert_non_null(file);
-    assert_true(report_json_claims(file, claims, 2));
+    assert_true(report_json_matrix(file, &matrix));
     json_t *root = read_back(file);
     json_t *first = json_array_get(json_object_get(root, "claims"), 0);
     json_t *second = json_array_get(json_object_get(root, "claims"), 1);
@@ -192,6 +211,14 @@ static void a_claim_has_exactly_its_fields(void **state)
     assert_keys(json_object_get(first, "witness"), "tape deviations calm twin message");
     assert_string_equal(text_of(json_object_get(first, "witness"), "calm"), "clean");
     assert_true(json_is_null(json_object_get(second, "witness")));
+    json_t *evidence = json_array_get(json_object_get(root, "evidence"), 0);
+    assert_keys(
+        evidence,
+        "id service way as_expected why properties figures scenario small twin twin_verdict breaks "
+        "crashes crash_runs adversary_seeds kinds kinds_absent marks mutants_known mutants");
+    assert_string_equal(text_of(evidence, "way"), "witness");
+    assert_int_equal(json_integer_value(json_object_get(evidence, "crashes")), 7);
+    assert_int_equal(json_array_size(json_object_get(evidence, "breaks")), 2);
     json_decref(root);
 }
 

@@ -15,6 +15,21 @@ const char *report_verdict_name(enum report_verdict verdict)
     return names[verdict];
 }
 
+const char *report_way_name(enum report_way way)
+{
+    static const char *const names[REPORT_WAY_COUNT] = {
+        [REPORT_WAY_NONE] = "none",
+        [REPORT_WAY_SEEDS] = "seeds",
+        [REPORT_WAY_WITNESS] = "witness",
+        [REPORT_WAY_REFUSAL] = "refusal",
+        [REPORT_WAY_WORDS] = "words",
+        [REPORT_WAY_FIGURES] = "figures",
+        [REPORT_WAY_MEASURED] = "measured",
+    };
+    CHECK((unsigned)way < REPORT_WAY_COUNT);
+    return names[way];
+}
+
 const char *report_entry_state_name(enum report_entry_state state)
 {
     static const char *const names[REPORT_ENTRY_STATE_COUNT] = {

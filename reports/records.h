@@ -179,7 +179,10 @@ enum report_way {
     REPORT_WAY_WORDS,    /* one run must keep one word and break another */
     REPORT_WAY_FIGURES,  /* cases must come out as they were published or follow from a rule */
     REPORT_WAY_MEASURED, /* one run of each configuration is measured */
+    REPORT_WAY_COUNT,
 };
+
+const char *report_way_name(enum report_way way);
 
 /* One claim of the guarantee matrix. */
 struct report_claim {
@@ -217,6 +220,8 @@ struct report_claim {
     const char *scenario; /* names; may be empty, the last two */
     const char *small;
     const char *twin_scenario;
+    const char *const *breaks; /* oracles: a witness breaks one of them */
+    size_t break_count;
     uint64_t adversary_seeds;         /* runs under the profile adversary */
     struct report_count crash_runs;   /* counted runs with a crash and a restore */
     const struct report_count *kinds; /* fault kinds of the menu: counted runs with each */

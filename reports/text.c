@@ -341,7 +341,10 @@ static void print_established(FILE *file, const struct report_claim *claim)
                       claim->mutants_killed,
                       claim->mutants_killed == 1 ? "mutant" : "mutants");
     }
-    (void)fprintf(file, ", %" PRIu64 " ms\n", claim->elapsed_ms);
+    if (claim->elapsed_ms > 0) { /* 0: it was not timed, as what merge joins */
+        (void)fprintf(file, ", %" PRIu64 " ms", claim->elapsed_ms);
+    }
+    (void)fprintf(file, "\n");
 }
 
 void report_text_claims(FILE *file, const struct report_claim *claims, size_t count)

@@ -225,6 +225,7 @@ static void the_matrix_tells_why_a_claim_is_not_as_expected(void **state)
          .crash_points_hit = 21,
          .crash_points_seen = 22,
          .mutants_killed = 2,
+         .elapsed_ms = 31,
          .as_expected = true,
          .why = ""},
         {.id = "A-2",
@@ -255,7 +256,8 @@ static void the_matrix_tells_why_a_claim_is_not_as_expected(void **state)
     assert_non_null(strstr(text, "witness of 1 entry, calm clean, twin holds"));
     assert_non_null(strstr(text,
                            "2000 seeds, 7 crashes, all 354 runs with at most 1 deviation,"
-                           " 21/22 crash points, 2 mutants, "));
+                           " 21/22 crash points, 2 mutants, 31 ms\n"));
+    assert_non_null(strstr(text, "clean, twin holds\n"));
     assert_non_null(strstr(text, "2 of 3 claims as expected"));
 }
 

@@ -140,10 +140,11 @@ static const struct command commands[] = {
      command_mutants},
     {"merge",
      "FILE...",
-     "join the JSON files of all shards of a sweep",
+     "join the JSON files of all shards of a sweep, or of a matrix, whose pages it writes",
      1,
      ANY_NUMBER,
-     OPTION_BIT(JSON),
+     OPTION_BIT(JSON) | OPTION_BIT(MARKDOWN) | OPTION_BIT(HTML) | OPTION_BIT(SINK) |
+         OPTION_BIT(HANG_AFTER),
      command_merge},
     {"diff",
      "SCENARIO",

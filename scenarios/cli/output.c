@@ -101,17 +101,6 @@ output_explored(const char *path_or_null, const struct report_explored *explored
                   writer.stream != NULL && report_json_explored(writer.stream, explored, count));
 }
 
-enum status output_claims(const char *path_or_null, const struct report_claim *claims, size_t count)
-{
-    struct file_writer writer;
-    if (path_or_null == NULL) {
-        return STATUS_OK;
-    }
-    file_writer_start(&writer, path_or_null);
-    return finish(&writer,
-                  writer.stream != NULL && report_json_claims(writer.stream, claims, count));
-}
-
 enum status
 output_mutants(const char *path_or_null, const struct report_mutant *mutants, size_t count)
 {

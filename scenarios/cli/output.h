@@ -13,8 +13,6 @@ enum status output_runs(const char *path_or_null, const struct report_run *runs,
 enum status
 output_explored(const char *path_or_null, const struct report_explored *explored, size_t count);
 enum status
-output_claims(const char *path_or_null, const struct report_claim *claims, size_t count);
-enum status
 output_mutants(const char *path_or_null, const struct report_mutant *mutants, size_t count);
 enum status
 output_entries(const char *path_or_null, const struct report_entry *entries, size_t count);

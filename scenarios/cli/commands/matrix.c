@@ -62,6 +62,27 @@ static void set_oracles(struct trial *trial)
     }
 }
 
+/* The oracles of which a witness breaks one: a claim that fails has one that finds it, and one about two
+ * words those of the second. */
+static void note_breaks(struct trial *trial)
+{
+    const struct claim *claim = trial->claim;
+    struct report_claim *record = trial->record;
+    const bool is_of_words = record->way == REPORT_WAY_WORDS;
+    const struct oracle_type *const *oracles = is_of_words ? claim->lacks : claim->oracles;
+    const uint32_t all = is_of_words ? claim->lack_count : claim->oracle_count;
+    const uint32_t count = record->way == REPORT_WAY_WITNESS && all > 0 ? 1 : all;
+    const char **names = text_memory(&trial->session->texts, count + 2u, sizeof *names);
+    for (uint32_t i = 0; i < count; i++) {
+        names[record->break_count++] = oracles[i]->name;
+    }
+    if (record->way != REPORT_WAY_WITNESS && !is_of_words) {
+        names[record->break_count++] = summary_oracle_name(SUMMARY_ORACLE_CRASH);
+        names[record->break_count++] = summary_oracle_name(SUMMARY_ORACLE_HANG);
+    }
+    record->breaks = names;
+}
+
 static enum report_way way_of(const struct claim *claim)
 {
     return claim->case_count > 0                ? REPORT_WAY_FIGURES
@@ -94,6 +115,7 @@ static enum status put_to_the_test(struct trial *trial)
     case REPORT_WAY_MEASURED:
         return trial_figures(trial);
     case REPORT_WAY_NONE:
+    case REPORT_WAY_COUNT:
         break;
     }
     UNREACHABLE();
@@ -156,6 +178,7 @@ static enum status try_claim(struct trial *trial)
     record->mutants = mutant_records_killed(
         trial->mutants, claim, &trial->session->texts, &record->mutants_killed);
     set_oracles(trial);
+    note_breaks(trial);
     enum status status = put_to_the_test(trial);
     if (status == STATUS_OK && record->way != REPORT_WAY_FIGURES) {
         status = check_steadiness(trial);
@@ -260,13 +283,20 @@ static enum status try_all(struct session *session,
         const enum status one = try_claim(&trial);
         status = status_worse(status, one);
         if (options->html != NULL && records[count].has_witness) {
-            status = status_worse(status, evidence_find(&trial, &evidence[count]));
+            status =
+                status_worse(status, evidence_find(session, &records[count], &evidence[count]));
         }
         count++;
     }
     report_text_claims(stdout, records, count);
     const struct matrix_pages pages = {
-        .session = session, .claims = records, .evidence = evidence, .count = count};
+        .session = session,
+        .budget = matrix_pages_budget(texts, options),
+        .command = matrix_pages_command(texts, options),
+        .claims = records,
+        .evidence = evidence,
+        .count = count,
+    };
     status = status_worse(status, run_reports_write_claims(options, records, count));
     return status_worse(status, matrix_pages_write(&pages));
 }

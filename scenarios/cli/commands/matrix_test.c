@@ -101,6 +101,40 @@ static void the_json_is_as_the_published_schema_says(void **state)
                   1);
 }
 
+/* Goal: a matrix that was spread over machines is the one that was not. Method: three claims, one of them
+ * with a witness and one about two words, as shards in any order; and shards that do not make a whole. */
+static void merged_shards_of_a_matrix_leave_the_bytes_of_the_whole(void **state)
+{
+    struct workshop *workshop = *state;
+    make_page(workshop);
+    workshop_must(workshop, MATRIX "--json s1.json --shard 1/2 >s1.txt", 0);
+    workshop_must(workshop, MATRIX "--json s2.json --shard 2/2 >s2.txt", 0);
+    workshop_must(
+        workshop,
+        "\"$SINKPROOF\" merge s2.json s1.json --html all --markdown all.md --json all.json",
+        0);
+    workshop_says(workshop, "3 of 3 claims as expected");
+    workshop_says(workshop, "seeds, twin holds\n");
+    workshop_must(workshop, "cmp one/index.html all/index.html", 0);
+    workshop_must(workshop, "cmp one.md all.md", 0);
+    workshop_must(workshop, "cmp one.json all.json", 0);
+    workshop_must(workshop, "\"$SINKPROOF\" merge s1.json", 2);
+    workshop_says(workshop, "s1.json is shard 1/2 of sinkproof matrix");
+    workshop_must(workshop, "\"$SINKPROOF\" merge s1.json s1.json", 2);
+    workshop_says(workshop, "each shard once");
+    workshop_must(
+        workshop,
+        "sed 's/ --quick/ --slow/' s2.json >odd.json; \"$SINKPROOF\" merge s1.json odd.json",
+        2);
+    workshop_says(workshop,
+                  "\"command\" is missing or not good; allowed: sinkproof matrix CT-AL-4");
+    workshop_must(workshop,
+                  "sed 's/\"clauses\": \"0x[0-9a-f]*/\"clauses\": \"0x1/' s2.json >odd.json;"
+                  " \"$SINKPROOF\" merge s1.json odd.json",
+                  2);
+    workshop_says(workshop, "a matrix of this version and its clauses");
+}
+
 static void a_place_that_cannot_be_written_is_told_before_any_run(void **state)
 {
     struct workshop *workshop = *state;
@@ -118,4 +152,5 @@ TEST_MAIN(matrix,
           WORKSHOP_TEST(the_page_is_well_formed_and_says_all_claims),
           WORKSHOP_TEST(a_witness_has_its_story_its_lanes_and_its_twin),
           WORKSHOP_TEST(the_json_is_as_the_published_schema_says),
+          WORKSHOP_TEST(merged_shards_of_a_matrix_leave_the_bytes_of_the_whole),
           WORKSHOP_TEST(a_place_that_cannot_be_written_is_told_before_any_run))

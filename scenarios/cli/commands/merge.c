@@ -1,9 +1,10 @@
 /* merge: the JSON files of all shards of a command, joined to what one unsharded run would have
- * written, but for times. Records of claims and mutants are taken in turn from the files, so files
- * stand in the order of their shards. */
+ * written, but for times. Records of mutants are taken in turn from the files, so those stand in the
+ * order of their shards. */
 #include "reports/text.h"
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/json_input.h"
+#include "scenarios/cli/matrix/merge_claims.h"
 #include "scenarios/cli/mutants/mutant_records.h"
 #include "scenarios/cli/output.h"
 #include "scenarios/cli/policy.h"
@@ -37,7 +38,8 @@ struct group {
 };
 
 struct merger {
-    struct text_pool texts;
+    struct session *session;
+    struct text_pool *texts; /* of the session */
     const struct options *options;
     struct json_input *inputs;
     struct group *groups;
@@ -379,17 +381,17 @@ static enum status finish_group(struct merger *merger, struct group *group)
         return status;
     }
     group->demand.marks = &no_marks;
-    ask_for_marks(&merger->texts, group);
+    ask_for_marks(merger->texts, group);
     if (group->has_policy) {
         policy_report(&group->policy, &group->summary, &group->run);
     }
-    summary_judge(&group->summary, &group->demand, &merger->texts, &group->run);
-    finish_marks(&merger->texts, group);
+    summary_judge(&group->summary, &group->demand, merger->texts, &group->run);
+    finish_marks(merger->texts, group);
     group->run.shard_index = 1;
     group->run.shard_count = 1;
     group->run.runs_per_s = rate_per_second(group->run.runs, group->run.elapsed_ms);
     group->run.events_per_s = rate_per_second(group->run.events, group->run.elapsed_ms);
-    pick_violations(&merger->texts, group);
+    pick_violations(merger->texts, group);
     report_text_run(stdout, &group->run, output_style());
     return summary_status(&group->run);
 }
@@ -416,7 +418,7 @@ static enum status merge_runs(struct merger *merger)
             return one;
         }
     }
-    struct report_run *runs = text_memory(&merger->texts, merger->group_count + 1, sizeof *runs);
+    struct report_run *runs = text_memory(merger->texts, merger->group_count + 1, sizeof *runs);
     for (size_t i = 0; i < merger->group_count; i++) {
         const enum status one = finish_group(merger, &merger->groups[i]);
         if (one == STATUS_USAGE) {
@@ -428,41 +430,7 @@ static enum status merge_runs(struct merger *merger)
     return status_worse(status, output_runs(merger->options->json, runs, merger->group_count));
 }
 
-/* --- claims and mutants ------------------------------------------------------------------------ */
-
-static void read_claim(struct json_input *input, json_t *object, struct report_claim *claim)
-{
-    json_t *established = json_input_object(input, object, "established");
-    json_t *witness = json_object_get(object, "witness");
-    *claim = (struct report_claim){
-        .id = json_input_text(input, object, "id"),
-        .sink = json_input_text(input, object, "sink"),
-        .condition = json_input_text(input, object, "condition"),
-        .property = json_input_text(input, object, "property"),
-        .profile = json_input_text(input, object, "profile"),
-        .expected = run_record_verdict(input, object, "expected"),
-        .verdict = run_record_verdict(input, object, "verdict"),
-        .adversary = json_input_text(input, object, "adversary"),
-        .seeds = json_input_number(input, established, "seeds"),
-        .explored_deviations =
-            (uint32_t)json_input_number(input, established, "explored_deviations"),
-        .explored_runs = json_input_number(input, established, "explored_runs"),
-        .crash_points_hit = json_input_number(input, established, "crash_points_hit"),
-        .crash_points_seen = json_input_number(input, established, "crash_points_seen"),
-        .mutants_killed = (uint32_t)json_input_number(input, established, "mutants_killed"),
-        .digest = json_input_number(input, object, "digest"),
-        .why = "see the shard's own output",
-    };
-    if (json_is_object(witness)) {
-        claim->has_witness = true;
-        claim->witness_tape = json_input_text(input, witness, "tape");
-        claim->witness_deviations = (uint32_t)json_input_number(input, witness, "deviations");
-        claim->calm_breaks = strcmp(json_input_text(input, witness, "calm"), "breaks") == 0;
-        claim->twin = run_record_verdict(input, witness, "twin");
-        claim->witness_message = json_input_text(input, witness, "message");
-    }
-    claim->as_expected = claim->verdict == claim->expected;
-}
+/* --- mutants ------------------------------------------------------------------------------------ */
 
 /* How many records all files hold under a key, and the most that one of them holds. */
 static size_t count_records(struct merger *merger, const char *key, size_t *longest)
@@ -488,36 +456,11 @@ static bool any_failed(const struct merger *merger)
     return false;
 }
 
-static enum status merge_claims(struct merger *merger)
-{
-    size_t longest = 0;
-    const size_t total = count_records(merger, "claims", &longest);
-    struct report_claim *claims = text_memory(&merger->texts, total + 1, sizeof *claims);
-    enum status status = STATUS_OK;
-    size_t count = 0;
-    for (size_t row = 0; row < longest; row++) {
-        for (size_t i = 0; i < merger->options->argument_count; i++) {
-            struct json_input *input = &merger->inputs[i];
-            json_t *record = json_array_get(json_object_get(input->root, "claims"), row);
-            if (record != NULL) {
-                read_claim(input, record, &claims[count]);
-                status = claims[count].as_expected ? status : STATUS_BROKEN;
-                count++;
-            }
-        }
-    }
-    if (any_failed(merger)) {
-        return STATUS_USAGE;
-    }
-    report_text_claims(stdout, claims, count);
-    return status_worse(status, output_claims(merger->options->json, claims, count));
-}
-
 static enum status merge_mutants(struct merger *merger)
 {
     size_t longest = 0;
     const size_t total = count_records(merger, "mutants", &longest);
-    struct report_mutant *mutants = text_memory(&merger->texts, total + 1, sizeof *mutants);
+    struct report_mutant *mutants = text_memory(merger->texts, total + 1, sizeof *mutants);
     enum status status = STATUS_OK;
     size_t count = 0;
     for (size_t row = 0; row < longest; row++) {
@@ -540,27 +483,33 @@ static enum status merge_mutants(struct merger *merger)
 
 static enum status merge(struct merger *merger)
 {
+    const struct options *options = merger->options;
     json_t *first = merger->inputs[0].root;
     if (json_object_get(first, "claims") != NULL) {
-        return merge_claims(merger);
+        return merge_claims(merger->session, merger->inputs, options->argument_count);
+    }
+    if (options->html != NULL || options->markdown != NULL) {
+        complain("merge: --html and --markdown: wanted: files that matrix wrote");
+        return STATUS_USAGE;
     }
     if (json_object_get(first, "mutants") != NULL) {
         return merge_mutants(merger);
     }
     if (json_object_get(first, "explored") != NULL) {
         return merge_explored(
-            &merger->texts, merger->inputs, merger->options->argument_count, merger->options->json);
+            merger->texts, merger->inputs, options->argument_count, options->json);
     }
     return merge_runs(merger);
 }
 
 enum status command_merge(const struct options *options)
 {
-    struct merger merger = {.options = options};
-    enum status status = STATUS_OK;
-    merger.inputs = text_memory(&merger.texts, options->argument_count, sizeof *merger.inputs);
+    struct session session;
+    enum status status = session_open(&session, options);
+    struct merger merger = {.session = &session, .texts = &session.texts, .options = options};
+    merger.inputs = text_memory(merger.texts, options->argument_count, sizeof *merger.inputs);
     for (size_t i = 0; i < options->argument_count && status == STATUS_OK; i++) {
-        status = json_input_open(&merger.inputs[i], &merger.texts, options->arguments[i]);
+        status = json_input_open(&merger.inputs[i], merger.texts, options->arguments[i]);
     }
     if (status == STATUS_OK) {
         status = merge(&merger);
@@ -569,6 +518,6 @@ enum status command_merge(const struct options *options)
         json_input_close(&merger.inputs[i]);
     }
     free(merger.groups);
-    text_pool_fini(&merger.texts);
+    session_close(&session);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "scenarios/cli/search/explaining.h"
 #include "scenarios/cli/story/swimlane.h"
 #include "scenarios/cli/sweep/reproducer.h"
+#include "scenarios/cli/sweep/summary.h"
 #include "scenarios/wiring/catalogue.h"
 #include "sim/tape.h"
 
@@ -15,7 +16,9 @@
 #define RUNS_MOST    4000u
 
 struct looking {
-    struct trial *trial;
+    struct session *session;
+    const struct report_claim *claim;
+    enum profile profile;
     struct text_pool *texts;
     struct scenario *scenario;
     struct reproducer *reproducer;
@@ -30,43 +33,35 @@ struct looking {
 /* The tape names its scenario: that of the claim, or its small one. */
 static enum status read_witness(struct looking *looking)
 {
+    const struct report_claim *claim = looking->claim;
     struct tape_header header = {0};
     struct tape_fault fault = {0};
-    enum profile profile = looking->trial->claim->profile;
+    enum profile profile = looking->profile;
     looking->tape = (struct tape){
         .entries = text_memory(looking->texts, RESULT_TAPE_MAX, sizeof(struct tape_entry)),
         .capacity = RESULT_TAPE_MAX,
     };
-    if (tape_read_text(bytes_of_text(looking->trial->record->witness_tape),
+    if (tape_read_text(bytes_of_text(claim->witness_tape),
                        catalogue_registry(),
                        &looking->tape,
                        &header,
                        &fault) != ERR_OK ||
         profile_parse(bytes_of_text(header.profile), &profile) != ERR_OK) {
-        complain("%s: its witness cannot be read: %s", looking->trial->claim->id, fault.message);
+        complain("%s: its witness cannot be read: %s", claim->id, fault.message);
         return STATUS_INTERNAL;
     }
-    const bool is_small = strcmp(header.scenario, looking->trial->claim->small) == 0;
-    return session_scenario_under(looking->trial->session,
-                                  is_small ? looking->trial->claim->small
-                                           : looking->trial->claim->scenario,
-                                  profile,
-                                  &looking->scenario);
+    const bool is_small = strcmp(header.scenario, claim->small) == 0;
+    return session_scenario_under(
+        looking->session, is_small ? claim->small : claim->scenario, profile, &looking->scenario);
 }
 
 /* The oracles that the witness is of. */
-static uint64_t wanted_oracles(const struct trial *trial)
+static uint64_t wanted_oracles(const struct report_claim *claim)
 {
     uint64_t bits = 0;
     uint8_t oracle = 0;
-    if (trial->record->way == REPORT_WAY_WITNESS) {
-        return trial->finder;
-    }
-    if (trial->record->way != REPORT_WAY_WORDS) {
-        return trial->oracles;
-    }
-    for (uint32_t i = 0; i < trial->claim->lack_count; i++) {
-        if (summary_oracle_parse(trial->claim->lacks[i]->name, &oracle) == ERR_OK) {
+    for (size_t i = 0; i < claim->break_count; i++) {
+        if (summary_oracle_parse(claim->breaks[i], &oracle) == ERR_OK) {
             bits |= UINT64_C(1) << oracle;
         }
     }
@@ -77,10 +72,10 @@ static uint64_t wanted_oracles(const struct trial *trial)
 static bool find_culprit(struct looking *looking)
 {
     const struct run_request request = reproducer_tape_request(&looking->tape);
-    const uint64_t wanted = wanted_oracles(looking->trial);
+    const uint64_t wanted = wanted_oracles(looking->claim);
     int detail = 0;
     if (reproducer_run_guarded(
-            looking->reproducer, &request, looking->trial->session->options->hang_after, &detail) !=
+            looking->reproducer, &request, looking->session->options->hang_after, &detail) !=
         REPRODUCER_DONE) {
         return false;
     }
@@ -164,12 +159,12 @@ static void draw_twin(struct looking *looking, struct explaining *explaining)
 /* Where no choice can be taken away: the calm run of the scenario without the condition. */
 static enum status draw_twin_scenario(struct looking *looking)
 {
-    const struct claim *claim = looking->trial->claim;
+    const struct report_claim *claim = looking->claim;
     struct scenario *scenario = NULL;
     struct tape_entry none;
     const struct tape calm = {.entries = &none, .identity = 1};
     enum status status =
-        session_scenario_under(looking->trial->session, claim->twin, claim->profile, &scenario);
+        session_scenario_under(looking->session, claim->twin_scenario, looking->profile, &scenario);
     if (status != STATUS_OK) {
         return status;
     }
@@ -182,7 +177,9 @@ static enum status draw_twin_scenario(struct looking *looking)
                reproducer_world(reproducer) != NULL) {
         draw_passes(looking,
                     reproducer,
-                    text_format(looking->texts, "Without the condition it passes: %s", claim->twin),
+                    text_format(looking->texts,
+                                "Without the condition it passes: %s",
+                                claim->twin_scenario),
                     NULL,
                     0);
     }
@@ -216,7 +213,7 @@ static enum status look(struct looking *looking)
         .runs_max = runs_allowed(looking->events),
     };
     if (!explaining_start(explaining, &looking->tape)) {
-        complain("%s: its witness did not break it again", looking->trial->claim->id);
+        complain("%s: its witness did not break it again", looking->claim->id);
         return STATUS_NONDETERMINISM;
     }
     explaining_run(explaining);
@@ -225,16 +222,22 @@ static enum status look(struct looking *looking)
     draw_fails(looking, explaining);
     if (explaining->report.twin[0] != '\0') {
         draw_twin(looking, explaining);
-    } else if (looking->trial->claim->twin[0] != '\0') {
+    } else if (looking->claim->twin_scenario[0] != '\0') {
         return draw_twin_scenario(looking);
     }
     return STATUS_OK;
 }
 
-enum status evidence_find(struct trial *trial, struct report_evidence *evidence)
+enum status evidence_find(struct session *session,
+                          const struct report_claim *claim,
+                          struct report_evidence *evidence)
 {
     struct looking looking = {
-        .trial = trial, .texts = &trial->session->texts, .evidence = evidence};
+        .session = session, .claim = claim, .texts = &session->texts, .evidence = evidence};
+    if (profile_parse(bytes_of_text(claim->profile), &looking.profile) != ERR_OK) {
+        complain("%s: there is no profile \"%s\"", claim->id, claim->profile);
+        return STATUS_INTERNAL;
+    }
     enum status status = read_witness(&looking);
     if (status == STATUS_OK) {
         looking.reproducer = reproducer_create(looking.scenario);

@@ -66,15 +66,14 @@ add_sinks(const struct session *session, struct text_pool *texts, struct report_
     matrix->sink_count = count;
 }
 
-static const char *budget_words(struct text_pool *texts, const struct options *options)
+const char *matrix_pages_budget(struct text_pool *texts, const struct options *options)
 {
     char number[REPORT_NUMBER_SIZE];
     report_number(trial_budget(options), number);
     return text_format(texts, "%s counted runs for each claim", number);
 }
 
-/* The command without what changes nothing in the result. */
-static const char *command_words(struct text_pool *texts, const struct options *options)
+const char *matrix_pages_command(struct text_pool *texts, const struct options *options)
 {
     const char *text = "sinkproof matrix";
     for (size_t i = 0; i < options->argument_count; i++) {
@@ -152,8 +151,8 @@ enum status matrix_pages_write(const struct matrix_pages *pages)
     struct report_matrix matrix = {
         .version = SINKPROOF_VERSION,
         .clauses = catalogue_clause_digest(),
-        .budget = budget_words(texts, options),
-        .command = command_words(texts, options),
+        .budget = pages->budget,
+        .command = pages->command,
         .claims = pages->claims,
         .evidence_or_null = pages->evidence,
         .count = pages->count,
