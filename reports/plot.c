@@ -170,10 +170,25 @@ static void write_axis(FILE *file, const char *name, const struct report_axis *a
     (void)fputs(" noenhanced\n", file);
 }
 
+static size_t key_lines(const struct report_plot *plot)
+{
+    return plot->series_count + (plot->stretch_count > 0 ? 1 : 0);
+}
+
+#define KEY_LINES_USUAL 4u
+#define KEY_LINE_PIXELS 20u /* of sans 12, in both pictures */
+
+/* Of a picture of so many pixels: what a long key needs is added, and not taken from the plot. */
+static size_t height_of(const struct report_plot *plot, size_t usual)
+{
+    const size_t lines = key_lines(plot);
+    return usual + (lines > KEY_LINES_USUAL ? (lines - KEY_LINES_USUAL) * KEY_LINE_PIXELS : 0);
+}
+
 /* Room for a line of the key per series below the plot, at the left. */
 static void write_look(FILE *file, const struct report_plot *plot)
 {
-    const size_t lines = plot->series_count + (plot->stretch_count > 0 ? 1 : 0);
+    const size_t lines = key_lines(plot);
     (void)fprintf(file,
                   "set grid xtics ytics linetype 1 linewidth 0.7 linecolor rgb '#dddddd'\n"
                   "set border 3\nset tics nomirror out\nset bmargin %zu\n"
@@ -200,30 +215,50 @@ static const char *words_of_style(enum report_series_style style)
 {
     switch (style) {
     case REPORT_SERIES_LINE:
-        return "lines dashtype 1";
-    case REPORT_SERIES_STEPS:
-        return "steps dashtype 1";
+        return "lines";
     case REPORT_SERIES_POINTS:
-        return "linespoints pointtype 7 pointsize 0.8 dashtype 1";
+        return "linespoints pointtype 7 pointsize 0.8";
+    case REPORT_SERIES_STEPS:
     case REPORT_SERIES_DASHED:
-        return "steps dashtype 2";
+        return "steps";
     }
     UNREACHABLE();
+}
+
+/* A dashed series goes with the one before it and has its colour. Where the colours begin again, other
+ * dashes tell the series apart. */
+struct pen {
+    size_t colour;
+    uint32_t dash;
+};
+
+static struct pen pen_of(const struct report_plot *plot, size_t index)
+{
+    size_t turn = 0;
+    for (size_t i = 1; i <= index; i++) {
+        turn += plot->series[i].style == REPORT_SERIES_DASHED ? 0 : 1;
+    }
+    const bool is_dashed = plot->series[index].style == REPORT_SERIES_DASHED;
+    const bool is_again = turn >= ARRAY_COUNT(colours);
+    return (struct pen){turn % ARRAY_COUNT(colours),
+                        is_dashed ? (is_again ? 3 : 2) : (is_again ? 4 : 1)};
 }
 
 static void write_series(FILE *file, const struct report_plot *plot, size_t index)
 {
     const struct report_series *series = &plot->series[index];
+    const struct pen pen = pen_of(plot, index);
     (void)fputs("    ", file);
     write_string(file, plot->name);
     (void)fprintf(file,
                   ".'.tsv' using ($1==%zu ? $2/%" PRIu64 ".0 : NaN):($3/%" PRIu64
-                  ".0) with %s linewidth 2 linecolor rgb '%s' title ",
+                  ".0) with %s dashtype %" PRIu32 " linewidth 2 linecolor rgb '%s' title ",
                   index + 1,
                   plot->x.shown_size,
                   plot->y.shown_size,
                   words_of_style(series->style),
-                  colours[index % ARRAY_COUNT(colours)]);
+                  pen.dash,
+                  colours[pen.colour]);
     write_string(file, series->label);
     (void)fputs(" noenhanced", file);
 }
@@ -264,11 +299,14 @@ bool report_plot_script(FILE *file, const struct report_plot *plot)
     write_range(file, "y", &plot->y, &y);
     write_look(file, plot);
     write_stretches(file, plot);
-    (void)fputs("set terminal svg size 960,640 font 'sans,12' background rgb '#ffffff'\n", file);
+    (void)fprintf(file,
+                  "set terminal svg size 960,%zu font 'sans,12' background rgb '#ffffff'\n",
+                  height_of(plot, 640));
     write_output(file, plot, ".svg");
     write_plot(file, plot);
-    (void)fputs("set terminal pngcairo size 1200,800 font 'sans,12' background rgb '#ffffff'\n",
-                file);
+    (void)fprintf(file,
+                  "set terminal pngcairo size 1200,%zu font 'sans,12' background rgb '#ffffff'\n",
+                  height_of(plot, 800));
     write_output(file, plot, ".png");
     (void)fputs("replot\nset output\n", file);
     return ferror(file) == 0;

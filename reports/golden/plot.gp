@@ -17,8 +17,8 @@ set terminal svg size 960,640 font 'sans,12' background rgb '#ffffff'
 set output 'kit'.'.svg'
 plot \
     'kit'.'.tsv' using ($1==1 ? $2/1000000.0 : NaN):($3/1.0) with steps dashtype 1 linewidth 2 linecolor rgb '#0072b2' title 'it''s `date` $(x) a \xff<b>&"'']]> |*' noenhanced, \
-    'kit'.'.tsv' using ($1==2 ? $2/1000000.0 : NaN):($3/1.0) with steps dashtype 2 linewidth 2 linecolor rgb '#d55e00' title 'empty' noenhanced, \
-    'kit'.'.tsv' using ($1==3 ? $2/1000000.0 : NaN):($3/1.0) with linespoints pointtype 7 pointsize 0.8 dashtype 1 linewidth 2 linecolor rgb '#009e73' title 'one' noenhanced, \
+    'kit'.'.tsv' using ($1==2 ? $2/1000000.0 : NaN):($3/1.0) with steps dashtype 2 linewidth 2 linecolor rgb '#0072b2' title 'empty' noenhanced, \
+    'kit'.'.tsv' using ($1==3 ? $2/1000000.0 : NaN):($3/1.0) with linespoints pointtype 7 pointsize 0.8 dashtype 1 linewidth 2 linecolor rgb '#d55e00' title 'one' noenhanced, \
     NaN with boxes fillcolor rgb '#f3d9d9' fillstyle solid noborder title 'down' noenhanced
 set terminal pngcairo size 1200,800 font 'sans,12' background rgb '#ffffff'
 set output 'kit'.'.png'

@@ -109,10 +109,18 @@ static void a_recovery_shows_the_outage_and_comes_to_its_end(void **state)
 static void what_a_scenario_has_no_place_for_is_told(void **state)
 {
     struct workshop *workshop = *state;
-    workshop_must(
-        workshop, WITHOUT_GNUPLOT "\"$SINKPROOF\" run generic/idempotent --seeds 1-5 --plots p", 0);
+    workshop_must(workshop,
+                  WITHOUT_GNUPLOT "\"$SINKPROOF\" run bigquery/file-loads --seeds 1-5 --plots p",
+                  0);
     workshop_says(workshop,
-                  "generic/idempotent: its sink has no option for the requests in flight");
+                  "bigquery/file-loads: its sink has no option for what is under way at a time");
+    workshop_says(workshop,
+                  "bigquery/file-loads under another load: 1 left out: checkpoint interval: it is "
+                  "less than min_checkpoint_interval");
+    assert_table(workshop,
+                 "p/latency-interval-bigquery-file-loads.tsv",
+                 "$1 == 1 && $2 < 500000000 { bad = 1 } $1 == 1 { n++ }"
+                 " END { print (n == 7 && !bad ? \"good\" : \"bad\") }");
 }
 
 static void a_folder_that_cannot_be_made_is_status_2(void **state)

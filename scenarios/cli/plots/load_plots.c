@@ -19,9 +19,17 @@
         "budgets.arena_bytes", "1073741824"                                                        \
     }
 
-/* Make the calm run of a changed scenario; false, and told, when there is none. */
-static bool probe_variant(struct plotting *plotting,
-                          const struct run_plots_subject *subject,
+/* What is measured for a plot: of which scenario, and why a run could not be made. */
+struct loads {
+    struct plotting *plotting;
+    const struct run_plots_subject *subject;
+    uint64_t digest;
+    uint32_t left_out;
+    const char *why_or_null;
+};
+
+/* Make the calm run of a changed scenario; false when there is none. */
+static bool probe_variant(struct loads *loads,
                           const struct variant_change *changes,
                           size_t count,
                           struct scenario **scenario,
@@ -31,7 +39,9 @@ static bool probe_variant(struct plotting *plotting,
     const struct run_request request = probe_calm_request();
     *probe = (struct probe){0};
     *scenario = NULL;
-    if (variant_load(plotting->session, subject->word, changes, count, scenario, &why) == ERR_OK) {
+    if (variant_load(
+            loads->plotting->session, loads->subject->word, changes, count, scenario, &why) ==
+        ERR_OK) {
         (*scenario)->config.oracles_off = true;
         if (!probe_open(probe, *scenario)) {
             why = "there is no memory for it";
@@ -39,8 +49,22 @@ static bool probe_variant(struct plotting *plotting,
             return true;
         }
     }
-    complain("--plots: %s under another load: %s", subject->word, why);
+    loads->left_out++;
+    if (loads->why_or_null == NULL) { /* the run that says why goes away */
+        loads->why_or_null = text_copy(&loads->plotting->session->texts, bytes_of_text(why));
+    }
     return false;
+}
+
+/* A configuration that the sink refuses is a gap in the curve, and is told. */
+static void tell_left_out(const struct loads *loads)
+{
+    if (loads->left_out > 0) {
+        complain("--plots: %s under another load: %" PRIu32 " left out: %s",
+                 loads->subject->word,
+                 loads->left_out,
+                 loads->why_or_null);
+    }
 }
 
 static void close_variant(struct scenario *scenario, struct probe *probe)
@@ -74,16 +98,12 @@ static void add_percentiles(const struct measure *measure,
 
 #define INTERVAL_RECORDS 1200u /* in five intervals */
 
-static bool add_interval(struct plotting *plotting,
-                         const struct run_plots_subject *subject,
-                         nanos interval,
-                         struct points points[PERCENTILES],
-                         uint64_t *digest)
+static void add_interval(struct loads *loads, nanos interval, struct points points[PERCENTILES])
 {
-    struct text_pool *texts = &plotting->session->texts;
+    struct text_pool *texts = &loads->plotting->session->texts;
     struct scenario *scenario = NULL;
     struct probe probe;
-    const uint32_t sources = subject->scenario->config.job.sources;
+    const uint32_t sources = loads->subject->scenario->config.job.sources;
     const nanos apart = nanos_mul(interval, 5) * sources / INTERVAL_RECORDS;
     const struct variant_change changes[] = {
         LOAD_CHANGES,
@@ -95,14 +115,11 @@ static bool add_interval(struct plotting *plotting,
         {"engine.checkpoint.interval_ms", text_format(texts, "%" PRIu64, interval / NANOS_PER_MS)},
         {"engine.checkpoint.min_pause_ms", NULL},
     };
-    const bool made =
-        probe_variant(plotting, subject, changes, ARRAY_COUNT(changes), &scenario, &probe);
-    if (made) {
+    if (probe_variant(loads, changes, ARRAY_COUNT(changes), &scenario, &probe)) {
         add_percentiles(probe.measure, points_reader(scenario), interval, points);
-        *digest += probe.digest;
+        loads->digest += probe.digest;
     }
     close_variant(scenario, &probe);
-    return made;
 }
 
 void load_plots_interval(struct plotting *plotting, const struct run_plots_subject *subject)
@@ -118,17 +135,16 @@ void load_plots_interval(struct plotting *plotting, const struct run_plots_subje
     static const char *const labels[PERCENTILES] = {"p50", "p95", "p99"};
     struct points points[PERCENTILES] = {{0}};
     struct report_series series[PERCENTILES];
-    uint64_t digest = 0;
+    struct loads loads = {.plotting = plotting, .subject = subject};
     struct text_pool *texts = &plotting->session->texts;
     if (!subject->scenario->config.job.checkpointing) {
         complain("--plots: %s: there are no checkpoints to vary the interval of", subject->word);
         return;
     }
     for (size_t i = 0; i < ARRAY_COUNT(intervals); i++) {
-        if (!add_interval(plotting, subject, intervals[i], points, &digest)) {
-            break;
-        }
+        add_interval(&loads, intervals[i], points);
     }
+    tell_left_out(&loads);
     for (size_t i = 0; i < PERCENTILES; i++) {
         series[i] = points_series(&points[i], labels[i], REPORT_SERIES_POINTS);
     }
@@ -139,7 +155,7 @@ void load_plots_interval(struct plotting *plotting, const struct run_plots_subje
                                 "%s, calm, %u records in five intervals; virtual time",
                                 subject->scenario->name,
                                 INTERVAL_RECORDS),
-        .facts = points_facts(texts, subject->scenario, digest),
+        .facts = points_facts(texts, subject->scenario, loads.digest),
         .x = {.label = "checkpoint interval",
               .unit = "ns",
               .shown = "s",
@@ -164,12 +180,16 @@ void load_plots_interval(struct plotting *plotting, const struct run_plots_subje
 #define LOAD_SECONDS    12u
 #define LOAD_SERVICE_MS 8u
 
-/* The option that bounds the requests in flight, or NULL. */
+/* The option that bounds what is under way at a time, or NULL: the requests in flight; of a sink that
+ * sends one after another, what one of them holds. */
 static const char *concurrency_option(const struct sink_type *sink)
 {
-    for (uint32_t i = 0; i < sink->option_count; i++) {
-        if (strncmp(sink->options[i].key, "max_in_flight", strlen("max_in_flight")) == 0) {
-            return sink->options[i].key;
+    static const char *const starts[] = {"max_in_flight", "max_batch"};
+    for (size_t k = 0; k < ARRAY_COUNT(starts); k++) {
+        for (uint32_t i = 0; i < sink->option_count; i++) {
+            if (strncmp(sink->options[i].key, starts[k], strlen(starts[k])) == 0) {
+                return sink->options[i].key;
+            }
         }
     }
     return NULL;
@@ -181,13 +201,9 @@ struct load {
     const char *skew;
 };
 
-static bool add_load(struct plotting *plotting,
-                     const struct run_plots_subject *subject,
-                     const struct load *load,
-                     struct points *points,
-                     uint64_t *digest)
+static void add_load(struct loads *loads, const struct load *load, struct points *points)
 {
-    struct text_pool *texts = &plotting->session->texts;
+    struct text_pool *texts = &loads->plotting->session->texts;
     struct scenario *scenario = NULL;
     struct probe probe;
     const char *option = text_format(texts, "sink.options.%s", load->option);
@@ -211,9 +227,7 @@ static bool add_load(struct plotting *plotting,
         {"engine.checkpoint.interval_ns", NULL},
         {"link.service_time_ms", text_format(texts, "%u", LOAD_SERVICE_MS)},
     };
-    const bool made =
-        probe_variant(plotting, subject, changes, ARRAY_COUNT(changes), &scenario, &probe);
-    if (made) {
+    if (probe_variant(loads, changes, ARRAY_COUNT(changes), &scenario, &probe)) {
         const struct measure *measure = probe.measure;
         const struct measure_throughput found =
             measure_throughput(measure,
@@ -223,10 +237,9 @@ static bool add_load(struct plotting *plotting,
         if (found.intervals > 0) {
             points_add(points, load->concurrency, found.milli_per_s);
         }
-        *digest += probe.digest;
+        loads->digest += probe.digest;
     }
     close_variant(scenario, &probe);
-    return made;
 }
 
 void load_plots_throughput(struct plotting *plotting, const struct run_plots_subject *subject)
@@ -237,23 +250,23 @@ void load_plots_throughput(struct plotting *plotting, const struct run_plots_sub
         "keys even", "half of the records to one key", "90 % of the records to one key"};
     struct points points[3] = {{0}};
     struct report_series series[3];
-    uint64_t digest = 0;
-    bool made = true;
+    struct loads loads = {.plotting = plotting, .subject = subject};
     const char *option = concurrency_option(subject->scenario->config.job.sink);
     if (option == NULL || !subject->scenario->config.job.checkpointing) {
-        complain(
-            "--plots: %s: its sink has no option for the requests in flight, or no checkpoints to "
-            "count between",
-            subject->word);
+        complain("--plots: %s: its sink has no option for what is under way at a time, or no "
+                 "checkpoints to "
+                 "count between",
+                 subject->word);
         return;
     }
     for (size_t i = 0; i < 3; i++) {
-        for (size_t k = 0; k < ARRAY_COUNT(concurrencies) && made; k++) {
+        for (size_t k = 0; k < ARRAY_COUNT(concurrencies); k++) {
             const struct load load = {option, concurrencies[k], skews[i]};
-            made = add_load(plotting, subject, &load, &points[i], &digest);
+            add_load(&loads, &load, &points[i]);
         }
         series[i] = points_series(&points[i], labels[i], REPORT_SERIES_POINTS);
     }
+    tell_left_out(&loads);
     const struct report_plot plot = {
         .name = plotting_name(plotting, "throughput", subject->scenario->name),
         .title = "Throughput against concurrency and hot-key share",
@@ -264,9 +277,9 @@ void load_plots_throughput(struct plotting *plotting, const struct run_plots_sub
                         LOAD_PER_SECOND,
                         LOAD_SUBTASKS,
                         LOAD_SERVICE_MS),
-        .facts = points_facts(&plotting->session->texts, subject->scenario, digest),
+        .facts = points_facts(&plotting->session->texts, subject->scenario, loads.digest),
         .x = {.label = text_format(&plotting->session->texts, "%s of a subtask", option),
-              .unit = "requests",
+              .unit = "count",
               .shown = "",
               .shown_size = 1,
               .log_base = 2},
