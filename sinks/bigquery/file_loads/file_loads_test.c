@@ -2,7 +2,9 @@
  * finds, starts and attaches to, how a table is made ready, and that nothing is deleted before the end.
  * link: sinks/bigquery/file_loads/file_loads sinks/bigquery/file_loads/file_loads_writer sinks/bigquery/file_loads/file_loads_committer
  * link: sinks/bigquery/file_loads/file_loads_options sinks/bigquery/file_loads/staging sinks/bigquery/file_loads/plan
- * link: sinks/bigquery/file_loads/clean_up
+ * link: sinks/bigquery/file_loads/clean_up sinks/bigquery/file_loads/commit_waves sinks/bigquery/file_loads/commit_jobs
+ * link: sinks/bigquery/file_loads/commit_tables sinks/bigquery/file_loads/commit_locations
+ * link: sinks/bigquery/file_loads/commit_requests sinks/bigquery/file_loads/plan_jobs sinks/bigquery/file_loads/plan_names
  * link: sinks/bigquery/file_loads/load_job sinks/bigquery/file_loads/load_table sinks/bigquery/frames sinks/bigquery/options
  * link: sinks/bigquery/schema sinks/bigquery/file_loads/avro
  * link: sinks/generic/user_testkit sinks/host_testkit sinks/retry

@@ -1,5 +1,6 @@
 /* The plan of a commit: what is loaded into what, under which names, and that nothing else decides it.
- * link: sinks/bigquery/file_loads/plan sinks/base/sha256 sinks/base/bytes sinks/base/allocator sinks/base/err
+ * link: sinks/bigquery/file_loads/plan sinks/bigquery/file_loads/plan_jobs sinks/bigquery/file_loads/plan_names
+ * link: sinks/base/sha256 sinks/base/bytes sinks/base/allocator sinks/base/err
  */
 #include "sinks/bigquery/file_loads/plan.h"
 
