@@ -139,7 +139,6 @@ static void take_row(const struct table_writer_step *step,
         table_writer_fail_text(step, SINK_REASON_MEMORY, "no memory for a row");
         return;
     }
-    effects_metric(step->effects, BIGQUERY_METRIC_RECORDS_SENT, 1);
     effects_token(step->effects, SINK_EFFECT_ACCEPTED, record->token);
     if (tables->is_full(&writer->host, table)) {
         hold(step);

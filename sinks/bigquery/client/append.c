@@ -151,6 +151,18 @@ bool append_has_bad_rows(const struct append *append)
     return false;
 }
 
+uint32_t append_mark_sent(struct append *append)
+{
+    uint32_t count = 0;
+    for (struct list_link *link = list_first(&append->rows); link != NULL;
+         link = list_next(&append->rows, link)) {
+        struct append_row *row = LIST_ITEM(link, struct append_row, link);
+        count += row->was_sent ? 0 : 1;
+        row->was_sent = true;
+    }
+    return count;
+}
+
 uint64_t append_digest(uint64_t digest, const struct append *append)
 {
     digest = digest_fold(digest, append->has_offset ? append->offset + 1 : 0);
@@ -166,7 +178,7 @@ uint64_t append_digest(uint64_t digest, const struct append *append)
          link = list_next(&append->rows, link)) {
         const struct append_row *row = LIST_ITEM(link, struct append_row, link);
         digest = digest_fold(digest, row->token);
-        digest = digest_fold(digest, row->is_bad);
+        digest = digest_fold(digest, row->is_bad + 2u * row->was_sent);
         digest = digest_fold(digest, digest_bytes(row->row.serialized));
     }
     return digest;

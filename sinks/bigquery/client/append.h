@@ -16,6 +16,7 @@ struct append_row {
     struct list_link link;
     uint64_t token; /* of its record */
     bool is_bad;    /* the service says that it is none */
+    bool was_sent;  /* in any request */
     struct bigquery_row row;
     size_t tail_size; /* of its end, which is not the serializer's */
     size_t block_size;
@@ -68,6 +69,9 @@ void append_release(const struct allocator *allocator, struct append *append);
 void append_add(struct append *append, struct append_row *row);
 /* Take a row out that must not be sent again. */
 void append_remove(struct append *append, struct append_row *row);
+
+/* How many of its rows are sent for the first time; they count as sent from here on. */
+uint32_t append_mark_sent(struct append *append);
 
 /* Forget what became of it: it may be submitted again. */
 void append_renew(struct append *append);

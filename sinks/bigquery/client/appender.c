@@ -192,6 +192,15 @@ static void open_connection(struct appender *appender, struct sink_effects *effe
     effects_send(effects, &envelope);
 }
 
+/* Section 2.3: a record counts as sent once, when it is first handed over. */
+static void count_rows(struct append *append, struct sink_effects *effects)
+{
+    const uint32_t count = append_mark_sent(append);
+    if (count > 0) {
+        effects_metric(effects, BIGQUERY_METRIC_RECORDS_SENT, count);
+    }
+}
+
 /* The first request of a connection carries the schema (BQW-10), and so do those behind it until one of them is
  * stored: what an error says of a request leaves open whether its schema was heard. */
 static enum err send_append(struct appender *appender,
@@ -219,6 +228,7 @@ static enum err send_append(struct appender *appender,
         .payload = &append->request,
     };
     effects_send(effects, &envelope);
+    count_rows(append, effects);
     effects_metric(
         effects, append->attempts == 0 ? BIGQUERY_METRIC_APPENDS : BIGQUERY_METRIC_RETRIES, 1);
     return ERR_OK;
