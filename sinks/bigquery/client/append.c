@@ -178,7 +178,7 @@ uint64_t append_digest(uint64_t digest, const struct append *append)
          link = list_next(&append->rows, link)) {
         const struct append_row *row = LIST_ITEM(link, struct append_row, link);
         digest = digest_fold(digest, row->token);
-        digest = digest_fold(digest, row->is_bad + 2u * row->was_sent);
+        digest = digest_fold(digest, row->is_bad);
         digest = digest_fold(digest, digest_bytes(row->row.serialized));
     }
     return digest;
