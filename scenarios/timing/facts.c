@@ -38,7 +38,8 @@ static nanos budget_of(const struct scenario *scenario)
 {
     const struct judge_retry *retry = scenario->windows->retry;
     if (retry[0].attempts_max == 0) {
-        return scenario->windows->residence;
+        const nanos exact = scenario->windows->data_budget;
+        return exact > 0 ? exact : scenario->windows->residence;
     }
     const uint64_t attempts =
         retry[0].attempts_max + retry[1].attempts_max - (retry[1].attempts_max > 0);
@@ -50,6 +51,9 @@ static nanos budget_of(const struct scenario *scenario)
 static nanos outage_of(const struct scenario *scenario)
 {
     const struct judge_retry *retry = &scenario->windows->retry[0];
+    if (scenario->windows->data_budget > 0) {
+        return scenario->windows->data_outage;
+    }
     if (retry->attempts_max == 0) {
         return nanos_sub(scenario->windows->residence, scenario->windows->last_attempt);
     }
@@ -139,6 +143,18 @@ static nanos next_trigger(const struct walk *walk, uint32_t step, uint32_t at_on
                : longer(next, nanos_add(walk->done[step % at_once], job->checkpoint_min_pause));
 }
 
+/* A writer's flush of which one request uses up its budget: one of the data, whose last attempt is on a new
+ * connection as well, or one of the calls before. */
+static nanos flush_at_worst(const struct walk *walk, nanos burst)
+{
+    const struct timing_facts *facts = walk->facts;
+    const nanos data = nanos_add(facts->calling, facts->budget - facts->request);
+    const nanos call = facts->call_budget == 0
+                           ? 0
+                           : nanos_add(facts->connecting, facts->call_budget - facts->call);
+    return nanos_add(burst, longer(data, call));
+}
+
 /* One checkpoint: its barrier waits for the commit that runs, or for what its writer has sent, and its
  * own commit begins behind all others. One of its requests may use up its budget: then the next barrier
  * waits for that. */
@@ -150,12 +166,12 @@ static void walk_checkpoint(struct walk *walk, uint32_t step, uint32_t at_once)
     const bool sends = !staged || scenario->windows->writer_waits;
     const uint64_t by_now = emitted_by(job, walk->trigger);
     const uint64_t records = by_now - walk->emitted;
-    const nanos flush = sends ? burst_of(scenario, walk->facts->request) : 0;
+    const nanos burst = sends ? burst_of(scenario, walk->facts->request) : 0;
+    const nanos flush = sends ? nanos_add(walk->facts->connecting, burst) : 0;
     const nanos wait = longer(flush, nanos_sub(walk->committed, walk->trigger));
     const nanos duration = longer(job->checkpoint_duration, wait);
     const nanos done = nanos_add(walk->trigger, duration);
     const nanos drain = staged ? commit_of(scenario, walk->facts->request, records) : 0;
-    const nanos more = walk->facts->budget - walk->facts->request;
     walk->done[step % at_once] = done;
     walk->committed = nanos_add(done, drain);
     walk->emitted = by_now;
@@ -164,8 +180,9 @@ static void walk_checkpoint(struct walk *walk, uint32_t step, uint32_t at_once)
     walk->drain = longer(walk->drain, drain);
     walk->records = records > walk->records ? records : walk->records;
     const nanos next = next_trigger(walk, step, at_once);
+    const nanos more = walk->facts->commit_budget - walk->facts->request;
     const nanos late = drain == 0 ? 0 : nanos_sub(nanos_add(walk->committed, more), next);
-    walk->wave = longer(walk->wave, sends ? nanos_add(flush, more) : 0);
+    walk->wave = longer(walk->wave, sends ? flush_at_worst(walk, burst) : 0);
     walk->wave = longer(walk->wave, longer(wait, late));
     walk->spacing = longer(walk->spacing, next - walk->trigger);
     walk->trigger = next;
@@ -228,6 +245,20 @@ static void add_horizons(const struct scenario *scenario, struct timing_facts *f
         facts->repeat, facts->staged ? facts->duration - facts->configured : facts->duration);
 }
 
+/* What a writer does before its first request, and how long one request may take that is tried again. */
+static void add_budgets(const struct scenario *scenario, struct timing_facts *facts)
+{
+    const struct wiring_windows *windows = scenario->windows;
+    facts->call = round_trip(&scenario->config);
+    facts->calling = nanos_mul(facts->call, windows->writer_calls);
+    facts->connecting = nanos_add(
+        facts->calling, windows->writer_connects ? scenario->config.link.service_time : 0);
+    facts->budget = longer(budget_of(scenario), facts->request);
+    facts->call_budget = windows->writer_calls == 0 ? 0 : longer(windows->call_budget, facts->call);
+    facts->commit_budget =
+        windows->call_budget == 0 ? facts->budget : longer(windows->call_budget, facts->request);
+}
+
 void timing_facts_of(const struct scenario *scenario, struct timing_facts *facts)
 {
     const struct job_config *job = &scenario->config.job;
@@ -238,8 +269,9 @@ void timing_facts_of(const struct scenario *scenario, struct timing_facts *facts
             nanos_mul(nanos_add((nanos)job->clock_offset_max, (nanos)job->clock_jump), 2),
         .staged = job->sink->committer_or_null != NULL,
     };
-    facts->budget = longer(budget_of(scenario), facts->request);
+    add_budgets(scenario, facts);
     facts->outage = outage_of(scenario);
+    facts->call_outage = scenario->windows->call_outage;
     walk_through(scenario, facts);
     add_horizons(scenario, facts);
 }

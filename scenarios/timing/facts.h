@@ -14,12 +14,14 @@
  *   duration  = the configured one, or the wait
  *
  *   budget    = of one request: all attempts at their deadline, and each pause at its longest
+ *   flush     = of a writer: the calls before its first request, the opening of its connection, the burst
  *   recovery  = detection + restart delay, or the longest downtime that the scenario offers; and the
  *               calls that an attempt makes before its first commit
  *
  *   earliest      = the configured duration, a leg to the service and its service time
  *   open          = spacing + duration
- *   wave          = the wait where one request of those waited for uses up its budget
+ *   wave          = the wait where one request of those waited for uses up its budget: of the data, of the
+ *                   calls before it, or of the commit before the barrier
  *   first commit  = open + recovery + tail (until the last wave of a commit is sent)
  *   replay        = first commit + spacing: until the next checkpoint completes, a restore commits again
  *   repeat        = spacing + recovery; of a sink that sends as it writes also the duration
@@ -42,9 +44,15 @@ struct timing_facts {
     uint64_t records_of_all;
     nanos drain;
     nanos wait;
+    nanos call;       /* a request that carries no data */
+    nanos calling;    /* what a writer calls before its first request */
+    nanos connecting; /* that, and the connection that the first request opens */
     nanos budget;
-    nanos outage; /* of the budget: until the last attempt is sent */
-    nanos wave;   /* a barrier's longest wait where a request uses up its budget */
+    nanos call_budget;   /* of one of those calls; 0: there is none */
+    nanos commit_budget; /* of a committer's request */
+    nanos outage;        /* of the budget: until the last attempt is sent */
+    nanos call_outage;   /* of the call's budget; 0: as the other */
+    nanos wave;          /* a barrier's longest wait where a request uses up its budget */
     nanos recovery;
     nanos opening; /* of recovery */
     nanos tail;

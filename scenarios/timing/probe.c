@@ -36,6 +36,20 @@ static void show(struct probing *probing, const struct result_finding *found)
     shown->tape = failures_tape_text(probing->texts, probing->scenario, &tape);
 }
 
+/* Whether the job ended because a sink's own attempts were used up: an outage of other requests was too long for
+ * this one. It says nothing of a checkpoint's timeout, which ends jobs by itself. */
+static bool is_used_up(const struct result *result)
+{
+    for (uint32_t i = 0; i < result->finding_count; i++) {
+        const struct result_finding *found = &result->findings[i];
+        if (oracle_types[found->oracle] == &oracle_progress &&
+            found->finding.subject == SINK_REASON_EXHAUSTED) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether a run breaks what the calm one does not; then it is shown. */
 static bool try_run(struct probing *probing, const struct run_request *request, uint64_t but)
 {
@@ -47,7 +61,7 @@ static bool try_run(struct probing *probing, const struct run_request *request, 
         probing->shown->message = text_copy(probing->texts, bytes_of_text(result->message));
         return true;
     }
-    for (uint32_t i = 0; i < result->finding_count; i++) {
+    for (uint32_t i = 0; i < result->finding_count && !is_used_up(result); i++) {
         if ((but >> result->findings[i].oracle & 1) == 0) {
             show(probing, &result->findings[i]);
             return true;
@@ -76,12 +90,18 @@ static bool is_refused_by_calls(const struct result *result)
     return false;
 }
 
-static void search_worst(struct probing *probing, enum timing_shape shape, uint32_t runs_max)
+static void search_worst(struct probing *probing,
+                         enum timing_shape shape,
+                         const struct timing_facts *facts,
+                         uint32_t runs_max)
 {
-    struct timing_facts facts;
-    timing_facts_of(probing->scenario, &facts);
     struct worst worst = {
-        .shape = (uint8_t)shape, .outage = facts.outage, .now = now_of, .now_context = probing};
+        .shape = (uint8_t)shape,
+        .outage = facts->outage,
+        .call_outage = facts->call_outage,
+        .now = now_of,
+        .now_context = probing,
+    };
     const struct run_request request = {
         .choice = {
             .mode = CHOICE_POLICY, .identity = 1, .policy = worst_pick, .policy_context = &worst}};
@@ -101,7 +121,12 @@ static void search_worst(struct probing *probing, enum timing_shape shape, uint3
 static void search(struct probing *probing, enum timing_shape shape, uint32_t runs_max)
 {
     const struct run_request calm = {.choice = {.mode = CHOICE_CALM, .identity = 1}};
-    if (try_run(probing, &calm, shape == TIMING_SHAPE_CALM ? 0 : UINT64_MAX)) {
+    struct timing_facts facts;
+    timing_facts_of(probing->scenario, &facts);
+    /* Where nothing is tried again, a slow request is the worst there is. */
+    const bool is_calm =
+        shape == TIMING_SHAPE_CALM || (shape == TIMING_SHAPE_RETRIES && facts.outage == 0);
+    if (try_run(probing, &calm, is_calm ? 0 : UINT64_MAX)) {
         return;
     }
     const struct result *result = reproducer_result(probing->reproducer);
@@ -109,8 +134,8 @@ static void search(struct probing *probing, enum timing_shape shape, uint32_t ru
     if (result->finding_count > 0) {
         probing->shown->anyway = oracle_types[result->findings[0].oracle]->name;
     }
-    if (shape > TIMING_SHAPE_CALM) {
-        search_worst(probing, shape, runs_max);
+    if (shape > TIMING_SHAPE_CALM && !is_calm) {
+        search_worst(probing, shape, &facts, runs_max);
         return;
     }
     probing->shown->all_tried = true;

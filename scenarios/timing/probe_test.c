@@ -5,6 +5,7 @@
  */
 #include "scenarios/timing/probe.h"
 
+#include "scenarios/wiring/catalogue.h"
 #include "sinks/base/test.h"
 
 #include <inttypes.h>
@@ -125,6 +126,15 @@ static const struct boundary boundaries[] = {
      " \"engine\": {\"record_interval_ms\": 10000,"
      " \"checkpoint\": {\"interval_ms\": 10000, \"timeout_ns\": @}}}",
      MS(3250), 1},
+    {"retry_budget",
+     "{\"schema\": 1, \"sink\": {\"type\": \"cloudtasks-at-least-once-named\", \"options\": {\"queue\": \"" QUEUE "\","
+     " \"request_timeout_ms\": 1000, \"retry_max_attempts\": 3, \"not_found_max_attempts\": 1,"
+     " \"retry_initial_backoff_ms\": 100, \"retry_max_backoff_ms\": 100}, \"extractor\": true},"
+     " \"link\": {\"latency_ms\": 1, \"service_time_ns\": 997999999},"
+     " \"workload\": {\"records\": 3},"
+     " \"engine\": {\"record_interval_ms\": 10000,"
+     " \"checkpoint\": {\"interval_ms\": 10000, \"timeout_ns\": @}}}",
+     MS(3250), 1},
     /* The same of a commit: the next barrier comes 1 s behind its beginning. */
     {"retry_budget",
      "{\"schema\": 1, \"sink\": {\"type\": \"cloudtasks-exactly-once\", \"options\": {\"queue\": \"" QUEUE "\","
@@ -135,6 +145,62 @@ static const struct boundary boundaries[] = {
      " \"engine\": {\"record_interval_ms\": 10000,"
      " \"checkpoint\": {\"interval_ms\": 1000, \"timeout_ns\": @}}}",
      MS(2250), 1},
+    /* A writer's stream is made at the first barrier, and its rows are appended on a new connection: 501 ms of
+     * the call; an append that is lost twice, sent again at once and behind a pause of up to 125 ms, and
+     * answered just before it counts as lost for the third time. */
+    {"retry_budget",
+     "{\"schema\": 1, \"sink\": {\"type\": \"bigquery-exactly-once\", \"options\": {"
+     "\"response_timeout_ns\": 1000000001, \"request_timeout_ns\": 501000001, \"retry_max_attempts\": 1,"
+     " \"recovery_max_attempts\": 3, \"recovery_initial_backoff_ms\": 50, \"recovery_max_backoff_ms\": 100}},"
+     " \"models\": [{\"type\": \"bigquery\"}],"
+     " \"link\": {\"latency_ms\": 1, \"service_time_ms\": 499},"
+     " \"workload\": {\"records\": 3, \"keys\": \"none\"},"
+     " \"engine\": {\"record_interval_ms\": 20000, \"checkpoint\": {\"interval_ms\": 20000, \"timeout_ns\": @}}}",
+     MS(501) + 3 * (SECONDS(1) + 1) + MS(125), 1},
+    {"retry_budget",
+     "{\"schema\": 1, \"sink\": {\"type\": \"bigquery-committed\", \"options\": {"
+     "\"response_timeout_ns\": 1000000001, \"request_timeout_ns\": 501000001, \"retry_max_attempts\": 1,"
+     " \"recovery_max_attempts\": 3, \"recovery_initial_backoff_ms\": 50, \"recovery_max_backoff_ms\": 100}},"
+     " \"models\": [{\"type\": \"bigquery\"}],"
+     " \"link\": {\"latency_ms\": 1, \"service_time_ms\": 499},"
+     " \"workload\": {\"records\": 3, \"keys\": \"none\"},"
+     " \"engine\": {\"record_interval_ms\": 20000, \"checkpoint\": {\"interval_ms\": 20000, \"timeout_ns\": @}}}",
+     MS(501) + 3 * (SECONDS(1) + 1) + MS(125), 1},
+    /* A default stream is there; three attempts of a repair, behind the append that is repaired. */
+    {"retry_budget",
+     "{\"schema\": 1, \"sink\": {\"type\": \"bigquery-at-least-once\", \"options\": {"
+     "\"response_timeout_ns\": 1000000001, \"retry_max_attempts\": 1,"
+     " \"recovery_max_attempts\": 3, \"recovery_initial_backoff_ms\": 50, \"recovery_max_backoff_ms\": 100}},"
+     " \"models\": [{\"type\": \"bigquery\"}],"
+     " \"link\": {\"latency_ms\": 1, \"service_time_ms\": 499},"
+     " \"workload\": {\"records\": 3, \"keys\": \"none\"},"
+     " \"engine\": {\"record_interval_ms\": 20000, \"checkpoint\": {\"interval_ms\": 20000, \"timeout_ns\": @}}}",
+     4 * (SECONDS(1) + 1) + 62500000 + MS(125), 1},
+    /* A batch that is lost twice, and answered just before its third deadline: 3 s, and pauses of up to
+     * 62.5 and 125 ms. */
+    {"retry_budget",
+     "{\"schema\": 1, \"sink\": {\"type\": \"generic-idempotent\", \"options\": {\"request_timeout_ms\": 1000,"
+     " \"retry_max_attempts\": 3, \"retry_initial_backoff_ms\": 50, \"retry_max_backoff_ms\": 100}},"
+     " \"link\": {\"latency_ms\": 1, \"service_time_ns\": 997999999}, \"workload\": {\"records\": 3},"
+     " \"engine\": {\"record_interval_ms\": 10000, \"checkpoint\": {\"interval_ms\": 10000, \"timeout_ns\": @}}}",
+     SECONDS(3) + 62500000 + MS(125), 1},
+    /* The same of a batch that is staged. */
+    {"retry_budget",
+     "{\"schema\": 1, \"sink\": {\"type\": \"generic-transactional\", \"options\": {\"request_timeout_ms\": 1000,"
+     " \"retry_max_attempts\": 3, \"retry_initial_backoff_ms\": 50, \"retry_max_backoff_ms\": 100}},"
+     " \"link\": {\"latency_ms\": 1, \"service_time_ns\": 997999999},"
+     " \"workload\": {\"records\": 3, \"keys\": \"none\"},"
+     " \"engine\": {\"record_interval_ms\": 10000, \"checkpoint\": {\"interval_ms\": 10000, \"timeout_ns\": @}}}",
+     SECONDS(3) + 62500000 + MS(125), 1},
+    /* A file that is stored just before its deadline, which is not tried again. */
+    {"barrier_stores_files",
+     "{\"schema\": 1, \"sink\": {\"type\": \"bigquery-file-loads\", \"options\": {"
+     "\"staging_path\": \"gs://staging/s\", \"request_timeout_ms\": 1000, \"min_checkpoint_interval_ms\": 1000}},"
+     " \"models\": [{\"type\": \"bigquery\"}, {\"type\": \"storage\"}],"
+     " \"link\": {\"latency_ms\": 1, \"service_time_ns\": 997999999},"
+     " \"workload\": {\"records\": 3, \"keys\": \"none\"},"
+     " \"engine\": {\"record_interval_ms\": 60000, \"checkpoint\": {\"interval_ms\": 60000, \"timeout_ns\": @}}}",
+     SECONDS(1), 1},
     /* A row that comes right behind a barrier waits in its stream, without traffic, for the flush that a
      * restart makes: spacing 1 s, duration 0.2005 s, detection 0.1 s, restart 2 s. */
     {"stream_lifetime",
@@ -239,6 +305,35 @@ static void clocks_beyond_the_allowance_send_too_late(void **state)
     assert_false(together.fails);
 }
 
+/* Whether the margin of a rule of a sink is looked at around its boundary. */
+static bool is_covered(const char *type, const char *constraint)
+{
+    char named[80];
+    (void)snprintf(named, sizeof(named), "{\"type\": \"%s\"", type);
+    for (size_t i = 0; i <= ARRAY_COUNT(boundaries); i++) {
+        const struct boundary *boundary = i < ARRAY_COUNT(boundaries) ? &boundaries[i] : &clocks;
+        if (strcmp(boundary->constraint, constraint) == 0 &&
+            strstr(boundary->json, named) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Goal: no rule is declared whose margin nobody has tried. Method: all sinks that there are. */
+static void every_rule_of_every_sink_is_tried(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < catalogue_sink_count; i++) {
+        for (size_t k = 0; k < catalogue_sinks[i]->timing_count; k++) {
+            if (!is_covered(catalogue_sinks[i]->name, catalogue_sinks[i]->timings[k].name)) {
+                fail_msg("%s: %s", catalogue_sinks[i]->name, catalogue_sinks[i]->timings[k].name);
+            }
+        }
+    }
+}
+
 TEST_MAIN(probe,
+          TEST(every_rule_of_every_sink_is_tried),
           TEST(a_run_fails_exactly_where_the_margin_is_negative),
           TEST(clocks_beyond_the_allowance_send_too_late))

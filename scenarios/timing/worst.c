@@ -76,8 +76,9 @@ pick_retries(struct worst *worst, const struct choice_site *site, lane who, uint
         worst->lost_on = who;
     }
     worst->seen++;
-    const bool goes_on = worst->has_happened && site == worst->lost_at && who == worst->lost_on &&
-                         now - worst->happened_at < worst->outage;
+    const bool goes_on =
+        worst->has_happened && site == worst->lost_at && who == worst->lost_on &&
+        now - worst->happened_at < (worst->way == 0 ? worst->outage : worst->call_outage);
     return goes_on ? lost : 0;
 }
 
@@ -130,12 +131,13 @@ void worst_init(struct worst *worst)
     begin_run(worst);
 }
 
-/* Past the last place: another crash, or another clock, from the first place on. */
+/* Past the last place: another crash, another clock or another outage, from the first place on. */
 static bool next_kind(struct worst *worst)
 {
     worst->nth = 0;
     if (worst->shape == TIMING_SHAPE_RETRIES) {
-        return false;
+        worst->way++;
+        return worst->way == 1 && worst->call_outage > 0;
     }
     worst->value++;
     if (worst->value < CHOICE_MENU_MAX) {

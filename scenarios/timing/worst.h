@@ -10,14 +10,15 @@
 
 /* The failure of one run: a policy decides every draw by it. */
 struct worst {
-    uint8_t shape; /* enum timing_shape */
-    nanos outage;  /* RETRIES: how long nothing of a lane arrives */
+    uint8_t shape;     /* enum timing_shape */
+    nanos outage;      /* RETRIES: how long nothing of a lane arrives, by way */
+    nanos call_outage; /* the same of another kind of request; 0: there is none */
     nanos (*now)(const void *context);
     const void *now_context;
     /* what varies from run to run */
     uint32_t nth;   /* of the draws at which it may happen */
     uint32_t value; /* CRASH, CLOCK: outcome of the crash */
-    uint32_t way;   /* CLOCK: which clock is wrong, and how; 0 none */
+    uint32_t way;   /* CLOCK: which clock is wrong, and how, 0 none; RETRIES: which outage */
     /* of the run */
     uint32_t seen; /* draws at which it might have happened */
     bool has_happened;

@@ -2,8 +2,10 @@
 #include "sinks/port/bigquery.h"
 
 #include "scenarios/wiring/wiring.h"
+#include "sinks/bigquery/at_least_once/at_least_once.h"
 #include "sinks/bigquery/file_loads/file_loads_options.h"
 #include "sinks/bigquery/options.h"
+#include "sinks/retry.h"
 
 /* Fields of a row (models/bigquery/rows.c). */
 #define FIELD_ID      1u
@@ -115,6 +117,42 @@ static nanos residence_of(const struct sink_option_table *table)
     return nanos_add(repair, schema_wait_of(table));
 }
 
+/* Pauses of a repair behind the failures from the first on up to the last, each at its longest. */
+static nanos pauses_of(const struct sink_option_table *table, uint32_t first, uint32_t last)
+{
+    const struct retry_schedule schedule = {
+        wiring_option(table, "recovery_initial_backoff", MS(500)),
+        wiring_option(table, "recovery_max_backoff", SECONDS(10)),
+        UINT32_MAX,
+    };
+    nanos total = 0;
+    for (uint32_t failures = first; failures <= last; failures++) {
+        total = nanos_add(total, retry_backoff(&schedule, failures).max);
+    }
+    return total;
+}
+
+/* An append that failed goes again at once, and from then on behind a pause. On a stream of its own that failure
+ * is the first of the repair's (section 4.5), on a default stream it comes before them (section 5.4). A call
+ * that failed goes again behind a pause (section 2.1). */
+static void add_budgets(const struct sink_option_table *table,
+                        bool is_default_stream,
+                        struct wiring_windows *windows)
+{
+    const uint32_t attempts = (uint32_t)wiring_option(table, "recovery_max_attempts", 10);
+    const uint32_t lost = attempts - 1;
+    windows->data_outage =
+        nanos_add(nanos_mul(windows->last_attempt, is_default_stream ? attempts : lost),
+                  pauses_of(table, is_default_stream ? 1 : 2, lost));
+    windows->data_budget = nanos_add(windows->data_outage, windows->last_attempt);
+    if (!is_default_stream) {
+        windows->call_outage =
+            nanos_add(nanos_mul(windows->request_timeout, lost), pauses_of(table, 1, lost));
+        windows->call_budget = nanos_add(windows->call_outage, windows->request_timeout);
+        windows->writer_calls = 1;
+    }
+}
+
 /* A load that replaces a table replaces its columns as well (BQJ-10); what the sink makes for itself is not what
  * its configuration speaks of. */
 static uint32_t forbidden_by(const struct sink_option_table *sink)
@@ -168,6 +206,7 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         input->sink->options, input->sink->option_count, input->sink_options};
     const struct sink_option_table model = {
         input->model->options, input->model->option_count, input->model_options};
+    const bool is_default_stream = input->sink == &bigquery_at_least_once;
     struct bytes found[WIRING_DESTINATION_MAX];
     *windows = (struct wiring_windows){
         .request_timeout = wiring_option(&table, "request_timeout", SECONDS(20)),
@@ -180,7 +219,9 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         .concurrency_max = (uint32_t)(wiring_option(&table, "max_in_flight_appends", 100) *
                                       WIRING_DESTINATION_MAX),
         .resources_made_max = input->by_split ? destinations(input, found) : 1,
+        .writer_connects = true,
     };
+    add_budgets(&table, is_default_stream, windows);
 }
 
 const struct wiring wiring_bigquery = {

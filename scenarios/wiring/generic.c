@@ -6,6 +6,7 @@
 #include "scenarios/wiring/wiring.h"
 #include "sinks/port/keyed.h"
 #include "sinks/port/table.h"
+#include "sinks/retry.h"
 
 #define TIMEOUT_DEFAULT  SECONDS(60)
 #define ATTEMPTS_DEFAULT 8u
@@ -115,6 +116,22 @@ static void windows_of_table(const struct wiring_input *input, struct wiring_win
     };
 }
 
+/* All attempts but the last at their deadline, and the longest pause behind each of them. */
+static nanos outage_of(const struct sink_option_table *table)
+{
+    const struct retry_schedule schedule = {
+        wiring_option(table, "retry_initial_backoff", MS(100)),
+        wiring_option(table, "retry_max_backoff", BACKOFF_DEFAULT),
+        (uint32_t)wiring_option(table, "retry_max_attempts", ATTEMPTS_DEFAULT),
+    };
+    nanos total = 0;
+    for (uint32_t failures = 1; retry_is_allowed(&schedule, failures); failures++) {
+        total = nanos_add(total, wiring_option(table, "request_timeout", TIMEOUT_DEFAULT));
+        total = nanos_add(total, retry_backoff(&schedule, failures).max);
+    }
+    return total;
+}
+
 /* A batch changes from attempt to attempt, so that the schedule of its retries is not judged. */
 static void windows_of_keyed(const struct wiring_input *input, struct wiring_windows *windows)
 {
@@ -123,6 +140,9 @@ static void windows_of_keyed(const struct wiring_input *input, struct wiring_win
         .request_timeout = wiring_option(&table, "request_timeout", TIMEOUT_DEFAULT),
         .residence = residence_of(&table),
         .concurrency_max = 1,
+        .data_outage = outage_of(&table),
+        .data_budget =
+            nanos_add(outage_of(&table), wiring_option(&table, "request_timeout", TIMEOUT_DEFAULT)),
     };
 }
 

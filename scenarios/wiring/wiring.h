@@ -66,6 +66,14 @@ struct wiring_windows {
     uint32_t commit_requests; /* of a commit, whatever it holds; 0: one per record */
     bool own_identities; /* a request that commits is of many envelopes, and has its own identity */
     bool writer_waits;   /* a staged sink whose barriers wait for requests of its writer */
+    /* where retry says nothing and residence is no more than a bound: of a writer's request, and of a
+     * call that it makes before, or its committer. All attempts; and until the last of them is sent. */
+    nanos data_budget;
+    nanos data_outage;
+    nanos call_budget;
+    nanos call_outage;
+    uint32_t writer_calls; /* one after another, before a writer's first request */
+    bool writer_connects;  /* that request opens a connection, which the service serves first */
 };
 
 #define WIRING_DESTINATION_MAX 16
