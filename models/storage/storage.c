@@ -644,14 +644,6 @@ static const struct sink_option options[] = {
 #undef OPTION
 };
 
-static const struct sink_timing timings[] = {
-    {.name = "object_lifetime",
-     .clause = "GCS-12",
-     .left = {{.fact = SINK_TIMING_OPTION, .option = OPTION_LIFECYCLE}},
-     .right = {{.fact = SINK_TIMING_REPLAY_HORIZON}},
-     .sentence = "The last possible commit must still find what was staged."},
-};
-
 static const struct clause clauses[] = {
 #define CLAUSE(id, class, sentence, source, not_modelled)                                          \
     {id, class, sentence, source, not_modelled},
@@ -683,8 +675,6 @@ const struct model_type storage_model = {
     .clause_count = ARRAY_COUNT(clauses),
     .options = options,
     .option_count = ARRAY_COUNT(options),
-    .timings = timings,
-    .timing_count = ARRAY_COUNT(timings),
     .marks = marks,
     .mark_count = ARRAY_COUNT(marks),
     .readers = reader_names,

@@ -227,12 +227,21 @@ static nanos until_effect(const struct run_config *config)
     return nanos_add(config->link.latency_least, config->link.service_time);
 }
 
+/* A commit that asks before it does anything may be cut short behind its last question, whose answer it does not
+ * live to see, and then asks all again. */
+static nanos lookups_of(const struct scenario *scenario)
+{
+    const uint32_t lookups = scenario->windows->commit_lookups;
+    return lookups == 0 ? 0 : nanos_mul(round_trip(&scenario->config), 2 * (uint64_t)lookups - 1);
+}
+
 static void add_horizons(const struct scenario *scenario, struct timing_facts *facts)
 {
     const uint64_t waves = waves_of(scenario, facts->records);
     facts->opening = nanos_mul(round_trip(&scenario->config), scenario->windows->opening_calls);
     facts->recovery = nanos_add(recovery_of(&scenario->config.job), facts->opening);
     facts->tail = facts->staged && waves > 1 ? nanos_mul(facts->request, waves - 1) : 0;
+    facts->tail = nanos_add(facts->tail, lookups_of(scenario));
     facts->earliest =
         nanos_add(facts->staged ? facts->configured : 0, until_effect(&scenario->config));
     facts->open = nanos_add(facts->spacing, facts->duration);

@@ -22,7 +22,8 @@
  *   open          = spacing + duration
  *   wave          = the wait where one request of those waited for uses up its budget: of the data, of the
  *                   calls before it, or of the commit before the barrier
- *   first commit  = open + recovery + tail (until the last wave of a commit is sent)
+ *   first commit  = open + recovery + tail (until the last wave of a commit is sent, and what it asks before,
+ *                   asked twice but for the last question)
  *   replay        = first commit + spacing: until the next checkpoint completes, a restore commits again
  *   repeat        = spacing + recovery; of a sink that sends as it writes also the duration
  *   reread        = open + recovery

@@ -210,6 +210,28 @@ static const struct boundary boundaries[] = {
      " \"engine\": {\"record_interval_ns\": 2000000001, \"downtimes\": [\"short\"], \"detection_ms\": 100,"
      " \"restart\": {\"delay_ms\": 2000}, \"checkpoint\": {\"interval_ms\": 1000, \"duration_ns\": 200500000}}}",
      3300500001, MS(1)},
+    /* An object is read at the end of the load that a restart starts: spacing 1 s, duration 0.2005 s, detection
+     * 0.1 s, restart 2 s, three look-ups of 2 ms, the first two of them twice, and a load of 10 ms. */
+    {"object_lifetime",
+     "{\"schema\": 1, \"sink\": {\"type\": \"bigquery-file-loads\", \"options\": {\"staging_path\": \"gs://staging/s\","
+     " \"min_checkpoint_interval_ms\": 500, \"max_staging_file_bytes\": 1}},"
+     " \"models\": [{\"type\": \"bigquery\", \"options\": {\"job_time_ms\": 10}},"
+     " {\"type\": \"storage\", \"options\": {\"object_lifetime_ns\": @}}],"
+     " \"workload\": {\"records\": 4, \"keys\": \"none\"},"
+     " \"engine\": {\"record_interval_ns\": 2000000001, \"downtimes\": [\"short\"], \"detection_ms\": 100,"
+     " \"restart\": {\"delay_ms\": 2000}, \"checkpoint\": {\"interval_ms\": 1000, \"duration_ns\": 200500000}}}",
+     3320500001, MS(1)},
+    /* The same where it is configured where jobs run, which leaves one look-up out, and a link of 3 ms. */
+    {"object_lifetime",
+     "{\"schema\": 1, \"sink\": {\"type\": \"bigquery-file-loads\", \"options\": {\"staging_path\": \"gs://staging/s\","
+     " \"min_checkpoint_interval_ms\": 500, \"max_staging_file_bytes\": 1, \"location\": \"US\"}},"
+     " \"models\": [{\"type\": \"bigquery\", \"options\": {\"job_time_ms\": 100}},"
+     " {\"type\": \"storage\", \"options\": {\"object_lifetime_ns\": @}}],"
+     " \"link\": {\"latency_ms\": 3},"
+     " \"workload\": {\"records\": 4, \"keys\": \"none\"},"
+     " \"engine\": {\"record_interval_ns\": 2000000001, \"downtimes\": [\"short\"], \"detection_ms\": 100,"
+     " \"restart\": {\"delay_ms\": 2000}, \"checkpoint\": {\"interval_ms\": 1000, \"duration_ns\": 200500000}}}",
+     3418500001, MS(1)},
     /* 6 records of 1 s each, one after another, and a checkpoint every 2 s. */
     {"commit_drain",
      "{\"schema\": 1, \"sink\": {\"type\": \"cloudtasks-exactly-once\", \"options\": {\"queue\": \"" QUEUE "\","

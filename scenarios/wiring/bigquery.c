@@ -167,6 +167,12 @@ static uint32_t forbidden_by(const struct sink_option_table *sink)
            (changes ? 0 : UINT32_C(1) << CONFIGURED_CHANGED);
 }
 
+/* Of each table and of its job, and once of the dataset, unless it is configured where jobs run. */
+static uint32_t lookups_of(const struct sink_option_table *sink, uint32_t tables)
+{
+    return 3 * tables - (wiring_option_text(sink, "location").size > 0 ? 1 : 0);
+}
+
 /* A sink that loads what it staged: its files must be there until their last load, and a job's id is free again,
  * if ever, when the job is forgotten (BQJ-03, GCS-12). */
 static void windows_of_loads(const struct wiring_input *input, struct wiring_windows *windows)
@@ -182,6 +188,7 @@ static void windows_of_loads(const struct wiring_input *input, struct wiring_win
     const nanos retention = wiring_option(&model, "job_retention", 0);
     const nanos timeout = wiring_option(&table, "request_timeout", SECONDS(20));
     struct bytes found[WIRING_DESTINATION_MAX];
+    const uint32_t tables = input->by_split ? destinations(input, found) : 1;
     *windows = (struct wiring_windows){
         .request_timeout = timeout,
         .residence = timeout,
@@ -192,7 +199,8 @@ static void windows_of_loads(const struct wiring_input *input, struct wiring_win
         .writer_waits = true,
         .forbidden = forbidden_by(&table),
         .concurrency_max = DELETIONS_AT_ONCE,
-        .resources_made_max = input->by_split ? destinations(input, found) : 1,
+        .commit_lookups = lookups_of(&table, tables),
+        .resources_made_max = tables,
     };
 }
 

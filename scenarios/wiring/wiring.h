@@ -63,6 +63,7 @@ struct wiring_windows {
     /* for `timing` */
     uint32_t opening_calls;   /* one after another, before an attempt's first commit */
     nanos answer_delay;       /* that the service adds to each request with data */
+    uint32_t commit_lookups;  /* one after another, of each commit before what it does */
     uint32_t commit_requests; /* of a commit, whatever it holds; 0: one per record */
     bool own_identities; /* a request that commits is of many envelopes, and has its own identity */
     bool writer_waits;   /* a staged sink whose barriers wait for requests of its writer */

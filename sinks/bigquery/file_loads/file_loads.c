@@ -27,6 +27,11 @@ static const struct sink_timing timings[] = {
      .right = {{.fact = SINK_TIMING_WAVE}},
      .or_equal = true,
      .sentence = "A barrier waits until the files before it are stored."},
+    {.name = "object_lifetime",
+     .clause = "GCS-12",
+     .left = {{.fact = SINK_TIMING_OPTION, .key = "object_lifetime"}},
+     .right = {{.fact = SINK_TIMING_FIRST_COMMIT}, {.fact = SINK_TIMING_OPTION, .key = "job_time"}},
+     .sentence = "A load that a restart starts must still find its files when it reads them."},
 };
 
 /* A streaming job loads at each checkpoint: it may only append, and not too often. */
