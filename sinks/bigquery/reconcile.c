@@ -121,26 +121,10 @@ static void look_again(struct reconcile *reconcile, nanos now, const struct port
 
 /* --- answers ----------------------------------------------------------------------------------- */
 
-static bool has_reason(const struct port_status *status, uint32_t reason)
-{
-    for (uint8_t i = 0; i < status->count; i++) {
-        if (status->causes[i].reason == reason) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_transient(const struct port_answer *answer)
 {
     return answer->outcome == PORT_OUTCOME_UNKNOWN ||
            bigquery_classify(&answer->status, false) == BIGQUERY_VERDICT_TRANSIENT;
-}
-
-/* A rate limit is 403 with a reason, or 429, which is transient as it is. */
-static bool is_rate_limited(const struct port_status *status)
-{
-    return has_reason(status, BIGQUERY_REASON_RATE_LIMIT_EXCEEDED);
 }
 
 static void create_answered(struct reconcile *reconcile,
@@ -152,7 +136,7 @@ static void create_answered(struct reconcile *reconcile,
         end(reconcile, RECONCILE_CREATED);
     } else if (exists) {
         look_again(reconcile, now->monotonic, &answer->status); /* another may want other columns */
-    } else if (is_transient(answer) || is_rate_limited(&answer->status)) {
+    } else if (is_transient(answer) || bigquery_is_rate_limited(&answer->status)) {
         try_again(reconcile, now->monotonic, &answer->status);
     } else {
         fail(reconcile, SINK_REASON_SERVICE, &answer->status, "the table could not be created");
@@ -221,9 +205,7 @@ static void change_answered(struct reconcile *reconcile,
                             const struct port_answer *answer)
 {
     const uint16_t code = port_status_first(&answer->status);
-    const bool is_race = code == PORT_ALREADY_EXISTS || code == PORT_FAILED_PRECONDITION ||
-                         has_reason(&answer->status, BIGQUERY_REASON_CONDITION_NOT_MET) ||
-                         is_rate_limited(&answer->status);
+    const bool is_race = bigquery_is_lost_race(&answer->status);
     if (answer->outcome == PORT_OUTCOME_OK) {
         end(reconcile, RECONCILE_UPDATED);
     } else if (is_race || code == PORT_NOT_FOUND || is_transient(answer)) {

@@ -11,7 +11,15 @@
  * CHANGING patches the columns on condition that the table's etag is still the one that was seen. Who loses
  * such a race looks again and unites again, five times at most. Creations have a schedule of retries:
  * besides what is transient, a rate limit says to try again, and that the table exists says that another was
- * first. RECONCILE_CREATE only creates. */
+ * first. RECONCILE_CREATE only creates.
+ *
+ * Loads do it by another machine (file_loads/load_table.h), for by section 6.3 their rules are others. Here rows
+ * wait, and so a look that fails is repeated; there it ends a commit, which a restart makes again from the
+ * start. Here a table that was created is taken as it was asked for, and an append tells if it is not; there it
+ * is read again, for what is read is the schema of the loads. Here it is only done for columns that rows need
+ * and the table may get; there a table that may not be changed, or is replaced, is made ready as well. A lost
+ * race is run again five times here, by the schedule there. What they have in common stands once: how columns
+ * unite (schema.h), and what an answer means (client/classify.h). */
 #ifndef SINKS_BIGQUERY_RECONCILE_H
 #define SINKS_BIGQUERY_RECONCILE_H
 

@@ -25,6 +25,20 @@ static bool is_writer_closed(const struct port_status *status)
     return status->count > 0 && status->causes[0].domain == PORT_DOMAIN_CLIENT;
 }
 
+bool bigquery_is_rate_limited(const struct port_status *status)
+{
+    return has_reason(status, BIGQUERY_REASON_RATE_LIMIT_EXCEEDED);
+}
+
+bool bigquery_is_lost_race(const struct port_status *status)
+{
+    const uint32_t codes =
+        PORT_CODE_BIT(PORT_ALREADY_EXISTS) | PORT_CODE_BIT(PORT_FAILED_PRECONDITION);
+    return port_status_any(status, codes) ||
+           has_reason(status, BIGQUERY_REASON_CONDITION_NOT_MET) ||
+           bigquery_is_rate_limited(status);
+}
+
 struct port_status bigquery_writer_closed(void)
 {
     struct port_status status = {.count = 1};

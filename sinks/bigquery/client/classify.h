@@ -1,4 +1,5 @@
-/* What an error of BigQuery's write API asks for (section 3.2 of the sink's specification). */
+/* What an error of BigQuery's write API asks for (section 3.2 of the sink's specification), and one of the calls that
+ * make and change tables (section 3.4). */
 #ifndef SINKS_BIGQUERY_CLIENT_CLASSIFY_H
 #define SINKS_BIGQUERY_CLIENT_CLASSIFY_H
 
@@ -21,6 +22,12 @@ enum bigquery_verdict {
 /* has_row_errors: the answer names bad rows. Rows that are named under a transient code say nothing
  * about the rows: the whole batch is tried again. */
 enum bigquery_verdict bigquery_classify(const struct port_status *status, bool has_row_errors);
+
+/* Too many changes of one table in a short time: 403 with a reason. What is 429 is transient as it is. */
+bool bigquery_is_rate_limited(const struct port_status *status);
+
+/* A change was made for a table that is another one by now (M16), or that changes too often. */
+bool bigquery_is_lost_race(const struct port_status *status);
 
 /* The status of appends whose connection the client gave up. */
 struct port_status bigquery_writer_closed(void);

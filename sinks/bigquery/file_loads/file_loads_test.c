@@ -6,7 +6,7 @@
  * link: sinks/bigquery/file_loads/commit_tables sinks/bigquery/file_loads/commit_locations
  * link: sinks/bigquery/file_loads/commit_requests sinks/bigquery/file_loads/plan_jobs sinks/bigquery/file_loads/plan_names
  * link: sinks/bigquery/file_loads/load_job sinks/bigquery/file_loads/load_table sinks/bigquery/frames sinks/bigquery/options
- * link: sinks/bigquery/schema sinks/bigquery/file_loads/avro
+ * link: sinks/bigquery/schema sinks/bigquery/file_loads/avro sinks/bigquery/client/classify
  * link: sinks/generic/user_testkit sinks/host_testkit sinks/retry
  * link: sinks/port/port sinks/port/decode sinks/port/status sinks/port/bigquery sinks/port/storage
  * link: sinks/base/bytes sinks/base/digest sinks/base/list sinks/base/allocator sinks/base/units

@@ -1,6 +1,7 @@
 #include "sinks/bigquery/file_loads/load_table.h"
 
 #include "sinks/base/check.h"
+#include "sinks/bigquery/client/classify.h"
 #include "sinks/bigquery/options.h"
 
 /* --- schemas ----------------------------------------------------------------------------------- */
@@ -93,35 +94,9 @@ static void fail(struct load_table *table, const char *complaint_or_null)
     table->complaint = complaint_or_null;
 }
 
-static bool has_reason(const struct port_status *status, enum bigquery_reason reason)
-{
-    for (uint8_t i = 0; i < status->count; i++) {
-        if (status->causes[i].reason == reason) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Section 3.4: too many changes of one table in a short time are answered 403 or 429. */
-static bool is_rate_limit(const struct port_status *status)
-{
-    return has_reason(status, BIGQUERY_REASON_RATE_LIMIT_EXCEEDED);
-}
-
 static bool is_retryable(const struct port_answer *answer)
 {
-    return file_loads_may_mend(&answer->status) || is_rate_limit(&answer->status);
-}
-
-/* The change was made for a table that is another one by now (M16). */
-static bool is_lost_race(const struct port_answer *answer)
-{
-    const uint32_t codes =
-        PORT_CODE_BIT(PORT_ALREADY_EXISTS) | PORT_CODE_BIT(PORT_FAILED_PRECONDITION);
-    return port_status_any(&answer->status, codes) ||
-           has_reason(&answer->status, BIGQUERY_REASON_CONDITION_NOT_MET) ||
-           is_rate_limit(&answer->status);
+    return file_loads_may_mend(&answer->status) || bigquery_is_rate_limited(&answer->status);
 }
 
 static void pause(struct load_table *table, uint8_t resumes)
@@ -260,7 +235,7 @@ enum err load_table_answer(struct load_table *table,
         table->is_changed = true;
         return settle(table, allocator, table->change.table);
     }
-    if (is_lost_race(answer)) {
+    if (bigquery_is_lost_race(&answer->status)) {
         pause(table, LOAD_TABLE_READS);
     } else {
         fail(table, NULL);

@@ -15,7 +15,9 @@
  *   its rows and schema are replaced   the serializer's schema, as it is
  *   it may not be changed              its own; columns that it lacks are dropped by the load, without a word,
  *                                      and so are told of here
- *   it may be changed                  its own united with the serializer's, which it is given first */
+ *   it may be changed                  its own united with the serializer's, which it is given first
+ *
+ * Why rows that are appended have another machine for this, sinks/bigquery/reconcile.h says. */
 #ifndef SINKS_BIGQUERY_FILE_LOADS_LOAD_TABLE_H
 #define SINKS_BIGQUERY_FILE_LOADS_LOAD_TABLE_H
 
