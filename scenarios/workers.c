@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -460,6 +462,15 @@ void *workers_memory_alone(size_t size)
 void workers_memory_free(void *memory, size_t size)
 {
     (void)munmap(memory, size);
+}
+
+void workers_keep_freed(void)
+{
+#ifdef M_MMAP_MAX
+    (void)mallopt(M_MMAP_MAX, 0);
+    (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    (void)mallopt(M_TOP_PAD, 64 << 20);
+#endif
 }
 
 static uint32_t useful_workers(const struct workers_options *options)

@@ -59,4 +59,9 @@ void *workers_memory(size_t size);
 void *workers_memory_alone(size_t size);
 void workers_memory_free(void *memory, size_t size);
 
+/* From now on this process keeps what it frees for what it takes next, however large it is: a wish. For a
+ * worker whose items take and give back so much that the system's zeroing of pages would be a third of
+ * their time. */
+void workers_keep_freed(void);
+
 #endif

@@ -70,19 +70,31 @@ static void write_hex(uint8_t *text, uint32_t number)
     }
 }
 
+#define LETTERS 8u /* of one number */
+
+/* The letters a to z and 0 to 5 of eight five-bit numbers, one in each byte: all at once. */
+static uint64_t letters_of(uint64_t bits)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t numbers = bits & (31 * ones);
+    const uint64_t are_digits = (numbers + (128 - 26) * ones) >> 7 & ones;
+    return numbers + 'a' * ones - are_digits * ('a' + 26 - '0');
+}
+
 static void fill_value(const struct workload_options *options, uint32_t index, uint8_t *value)
 {
     const uint32_t id = options->equal_payloads ? 0 : index + 1;
+    const uint64_t stream = digest_fold(options->seed, STREAM_FILLER);
     value[0] = 'r';
     write_hex(value + 1, id);
     value[9] = ' ';
-    uint64_t bits = 0;
-    for (uint32_t i = WORKLOAD_ID_SIZE; i < options->payload_size; i++) {
-        if ((i - WORKLOAD_ID_SIZE) % 8 == 0) {
-            bits = draw(options->seed, STREAM_FILLER, ((uint64_t)id << 32) | i);
+    for (uint32_t i = WORKLOAD_ID_SIZE; i < options->payload_size; i += LETTERS) {
+        uint64_t letters = letters_of(digest_mix(digest_fold(stream, ((uint64_t)id << 32) | i)));
+        const uint32_t left = options->payload_size - i;
+        for (uint32_t k = 0; k < (left < LETTERS ? left : LETTERS); k++) {
+            value[i + k] = (uint8_t)letters;
+            letters >>= 8;
         }
-        value[i] = (uint8_t) "abcdefghijklmnopqrstuvwxyz012345"[bits & 31];
-        bits >>= 8;
     }
 }
 

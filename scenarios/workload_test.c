@@ -30,6 +30,7 @@ static const struct workload_options plain = {
     .poison_serializer = {0, 1},
     .poison_service = {0, 1},
     .poison_extractor = {0, 1},
+    .poison_again = {0, 1},
     .skipped = {0, 1},
     .seed = 1,
     .interval = MS(300),

@@ -93,9 +93,13 @@ struct pool {
     uint32_t taken; /* runs whose results have come, in their order */
 };
 
+/* The worker's own: it goes with its process. */
 static void *start(void *context)
 {
-    return context;
+    struct observe_memory *memory = memory_take(sizeof *memory);
+    (void)context;
+    workers_keep_freed();
+    return memory;
 }
 
 static bool work(void *context, void *state, void *slot, uint64_t item)
@@ -104,8 +108,7 @@ static bool work(void *context, void *state, void *slot, uint64_t item)
     const struct book *book = pool->book;
     const struct cell *cell = &book->cells[book->done + item];
     struct text_pool texts = {0};
-    (void)state;
-    observe(&texts, book->plan, &book->varied[cell->variant], cell, slot);
+    observe(&texts, state, book->plan, &book->varied[cell->variant], cell, slot);
     text_pool_fini(&texts);
     return true;
 }

@@ -359,7 +359,26 @@ static void read_run(const struct runner *runner,
     measure_destroy(measure);
 }
 
+static bool make_room(struct observe_memory *memory, size_t size)
+{
+    if (memory->size < size) {
+        observe_memory_fini(memory);
+        memory->block = workers_memory_alone(size);
+        memory->size = memory->block == NULL ? 0 : size;
+    }
+    return memory->block != NULL;
+}
+
+void observe_memory_fini(struct observe_memory *memory)
+{
+    if (memory->block != NULL) {
+        workers_memory_free(memory->block, memory->size);
+    }
+    *memory = (struct observe_memory){0};
+}
+
 static void run_scenario(const struct scenario *scenario,
+                         struct observe_memory *memory,
                          const struct plan *plan,
                          const struct cell *cell,
                          struct observation *observed)
@@ -368,13 +387,12 @@ static void run_scenario(const struct scenario *scenario,
     struct runner runner;
     struct result result;
     const size_t cap = config.arena_soft_cap == 0 ? SOFT_CAP_DEFAULT : config.arena_soft_cap;
-    void *memory = workers_memory_alone(cap + RUN_HEADROOM);
-    if (memory == NULL) {
+    if (!make_room(memory, cap + RUN_HEADROOM)) {
         stand(observed, DECISION_CENSORED, "no memory");
         return;
     }
     config.oracles_off = true;
-    runner_init(&runner, memory, cap + RUN_HEADROOM);
+    runner_init(&runner, memory->block, memory->size);
     struct crashes crashes = plan_crashes(&runner, scenario, cell);
     const struct run_request request = {
         .choice = {.mode = is_crashed(cell) ? CHOICE_POLICY : CHOICE_CALM,
@@ -389,10 +407,10 @@ static void run_scenario(const struct scenario *scenario,
     } else {
         read_run(&runner, scenario, plan, cell, &result, observed);
     }
-    workers_memory_free(memory, cap + RUN_HEADROOM);
 }
 
 void observe(struct text_pool *texts,
+             struct observe_memory *memory,
              const struct plan *plan,
              const struct costs *costs,
              const struct cell *cell,
@@ -409,6 +427,6 @@ void observe(struct text_pool *texts,
         stand(observed, DECISION_INVALID, "%.90s", fault.message);
         return;
     }
-    run_scenario(scenario, plan, cell, observed);
+    run_scenario(scenario, memory, plan, cell, observed);
     scenario_destroy(scenario);
 }

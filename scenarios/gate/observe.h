@@ -31,12 +31,21 @@ struct observation {
     uint64_t digest; /* of the run's trace */
 };
 
+/* What runs are made in, one after another: it grows to what the largest of them needs. Zeroed, it is empty;
+ * give it back in the end. */
+struct observe_memory {
+    void *block; /* private */
+    size_t size;
+};
+
 /* Make the run of a cell. Its scenario is made from JSON in the pool, and memory is given back but for
  * that. */
 void observe(struct text_pool *texts,
+             struct observe_memory *memory,
              const struct plan *plan,
              const struct costs *costs,
              const struct cell *cell,
              struct observation *observed);
+void observe_memory_fini(struct observe_memory *memory);
 
 #endif

@@ -51,7 +51,9 @@ static struct observation observe_arm(struct bench *bench,
         assert_true(cell.arm < bench->plan.arm_count);
     }
     cell_plan(&bench->plan, &bench->costs, 50, &cell);
-    observe(&bench->texts, &bench->plan, &bench->costs, &cell, &observed);
+    struct observe_memory memory = {0};
+    observe(&bench->texts, &memory, &bench->plan, &bench->costs, &cell, &observed);
+    observe_memory_fini(&memory);
     return observed;
 }
 
