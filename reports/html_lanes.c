@@ -8,6 +8,8 @@
 
 #define TIME_WIDTH   82
 #define LANE_WIDTH   54
+#define LANE_NARROW  45 /* so that two pictures of many lanes stand side by side */
+#define LANES_WIDE   5
 #define WORDS_WIDTH  252
 #define WORDS_COLUMN 34 /* characters of a line of words */
 #define WORDS_LINES  3
@@ -81,9 +83,15 @@ static void lay_out(struct picture *picture)
     picture->top[picture->rows] = y;
 }
 
-static int lane_x(uint32_t lane)
+static int lane_width(const struct report_timeline *timeline)
 {
-    return TIME_WIDTH + LANE_WIDTH / 2 + LANE_WIDTH * (int)lane;
+    return timeline->lane_count > LANES_WIDE ? LANE_NARROW : LANE_WIDTH;
+}
+
+static int lane_x(const struct picture *picture, uint32_t lane)
+{
+    const int width = lane_width(picture->timeline);
+    return TIME_WIDTH + width / 2 + width * (int)lane;
 }
 
 /* The middle of the first line of a row. */
@@ -104,15 +112,27 @@ static void draw_name_line(const struct picture *picture, int x, int y, const ch
     (void)fputs("</text>", picture->file);
 }
 
+/* Of neighbours with names of one word each second one stands a line higher: they are longer than a lane is
+ * wide. */
+static bool is_raised(const struct report_timeline *timeline, uint32_t lane)
+{
+    uint32_t neighbours = 0;
+    while (neighbours < lane && strchr(timeline->lanes[lane - neighbours - 1], ' ') == NULL) {
+        neighbours++;
+    }
+    return neighbours % 2 == 1;
+}
+
 /* A name of two words stands in two lines. */
 static void draw_name(const struct picture *picture, uint32_t lane)
 {
     const char *name = picture->timeline->lanes[lane];
     const char *space = strchr(name, ' ');
     const int size = space == NULL ? (int)strlen(name) : (int)(space - name);
-    draw_name_line(picture, lane_x(lane), space == NULL ? 30 : 17, name, size);
+    const bool is_upper = space != NULL || is_raised(picture->timeline, lane);
+    draw_name_line(picture, lane_x(picture, lane), is_upper ? 17 : 30, name, size);
     if (space != NULL) {
-        draw_name_line(picture, lane_x(lane), 30, space + 1, (int)strlen(space + 1));
+        draw_name_line(picture, lane_x(picture, lane), 30, space + 1, (int)strlen(space + 1));
     }
 }
 
@@ -123,7 +143,7 @@ static void draw_lanes(const struct picture *picture)
         draw_name(picture, i);
         (void)fprintf(picture->file,
                       "<path class=\"la\" d=\"M%d %dV%d\"/>",
-                      lane_x(i),
+                      lane_x(picture, i),
                       HEAD_HEIGHT - 6,
                       picture->top[picture->rows]);
     }
@@ -134,14 +154,14 @@ static void draw_lanes(const struct picture *picture)
         (void)fprintf(picture->file,
                       "<path class=\"%s\" d=\"M%d %dV%d\"/>",
                       life->is_zombie ? "li zo" : "li",
-                      lane_x(life->lane),
+                      lane_x(picture, life->lane),
                       from,
                       to > from ? to : from + 1);
     }
     for (size_t i = 0; i < timeline->life_count; i++) {
         const struct report_life *life = &timeline->lives[i];
         if (life->is_killed) {
-            const int x = lane_x(life->lane);
+            const int x = lane_x(picture, life->lane);
             const int y = row_y(picture, life->to);
             (void)fprintf(picture->file,
                           "<path class=\"ki\" d=\"M%d %dl10 10m0 -10l-10 10\"/>",
@@ -159,7 +179,7 @@ static void draw_line(
     (void)fprintf(picture->file,
                   "<path class=\"%s\" d=\"M%d %dL%d %d\"/>",
                   class,
-                  lane_x(lane),
+                  lane_x(picture, lane),
                   row_y(picture, row),
                   to_x,
                   to_y);
@@ -174,8 +194,8 @@ static void draw_cross(const struct picture *picture, int x, int y)
 static void
 draw_answer(const struct picture *picture, const struct report_request *request, int there)
 {
-    const int from = lane_x(request->from);
-    const int to = lane_x(request->to);
+    const int from = lane_x(picture, request->from);
+    const int to = lane_x(picture, request->to);
     const int heard_y = row_y(picture, request->heard);
     const bool is_cut =
         request->learnt == REPORT_LEARNT_UNKNOWN || request->learnt == REPORT_LEARNT_NOTHING;
@@ -197,8 +217,8 @@ draw_answer(const struct picture *picture, const struct report_request *request,
  * when the story ends. */
 static void draw_request(const struct picture *picture, const struct report_request *request)
 {
-    const int from = lane_x(request->from);
-    const int to = lane_x(request->to);
+    const int from = lane_x(picture, request->from);
+    const int to = lane_x(picture, request->to);
     const int sent_y = row_y(picture, request->sent);
     const bool is_heard = request->heard != REPORT_NO_ROW;
     if (request->effect != REPORT_NO_ROW) {
@@ -238,7 +258,7 @@ static const char *learnt_sign(const struct picture *picture, size_t row)
 static void draw_sign(const struct picture *picture, size_t row)
 {
     const struct report_row *what = &picture->timeline->rows[row];
-    const int x = lane_x(what->lane);
+    const int x = lane_x(picture, what->lane);
     const int y = row_y(picture, row);
     FILE *file = picture->file;
     switch (what->kind) {
@@ -272,7 +292,7 @@ static void draw_sign(const struct picture *picture, size_t row)
         (void)fprintf(file,
                       "<path class=\"cp\" d=\"M%d %dH%d\"/>"
                       "<rect class=\"cs\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\" rx=\"2\"/>",
-                      lane_x(0),
+                      lane_x(picture, 0),
                       y,
                       x,
                       x - 5,
@@ -461,7 +481,7 @@ void html_timeline(FILE *file,
 {
     struct picture picture = {.file = file, .timeline = timeline, .rows = timeline->row_count};
     CHECK(picture.rows <= ROWS_MAX);
-    picture.words_x = TIME_WIDTH + LANE_WIDTH * (int)timeline->lane_count + MARGIN;
+    picture.words_x = TIME_WIDTH + lane_width(timeline) * (int)timeline->lane_count + MARGIN;
     picture.width = picture.words_x + WORDS_WIDTH;
     lay_out(&picture);
     const int height = picture.top[picture.rows] + MARGIN;

@@ -81,6 +81,17 @@ static void a_witness_has_its_story_its_lanes_and_its_twin(void **state)
     }
 }
 
+/* Goal: a story is about one record. Method: a load that fills a table with sixteen rows, of which one is
+ * loaded again: the lanes have that row's effects, the first and the second. */
+static void a_story_leaves_out_what_its_requests_do_for_other_records(void **state)
+{
+    struct workshop *workshop = *state;
+    workshop_must(workshop, "\"$SINKPROOF\" matrix BQ-FL-5 --quick --seeds 1-300 --html page", 0);
+    workshop_must(workshop, "tr -d '\\n' <page/index.html | grep -qF 'tables/t exists'", 0);
+    workshop_must(workshop, "grep -qF 'tables/t exists again (generation 17)' page/index.html", 0);
+    workshop_must(workshop, "grep -qF '(generation 2)' page/index.html", 1);
+}
+
 /* Goal: programs can rely on the schema. Method: what matrix and merge write, and a file that is wrong. */
 static void the_json_is_as_the_published_schema_says(void **state)
 {
@@ -151,6 +162,7 @@ TEST_MAIN(matrix,
           WORKSHOP_TEST(reports_are_the_same_bytes_whatever_the_jobs),
           WORKSHOP_TEST(the_page_is_well_formed_and_says_all_claims),
           WORKSHOP_TEST(a_witness_has_its_story_its_lanes_and_its_twin),
+          WORKSHOP_TEST(a_story_leaves_out_what_its_requests_do_for_other_records),
           WORKSHOP_TEST(the_json_is_as_the_published_schema_says),
           WORKSHOP_TEST(merged_shards_of_a_matrix_leave_the_bytes_of_the_whole),
           WORKSHOP_TEST(a_place_that_cannot_be_written_is_told_before_any_run))

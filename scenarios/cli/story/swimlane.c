@@ -32,6 +32,7 @@ struct maker {
     uint32_t resources[RESOURCES_SHOWN];
     uint32_t resource_count;
     bool *is_followed; /* by request */
+    bool *carries;     /* by request: it has an effect that is the subject's */
     uint32_t request_count;
     struct shown *shown;
     uint32_t shown_count;
@@ -58,13 +59,17 @@ static bool is_world(uint8_t kind)
     return kind >= WORLD_CREATED && kind <= WORLD_REFUSED;
 }
 
-static bool is_of_subject(const struct maker *maker, const struct journal_entry *entry)
+static bool is_of_record(const struct maker *maker, const struct journal_entry *entry)
 {
     const struct culprit *culprit = maker->options->culprit;
-    const bool by_record = culprit->subject_kind == SUBJECT_RECORD && entry->record != 0 &&
-                           entry->record == culprit->subject;
+    return culprit->subject_kind == SUBJECT_RECORD && entry->record != 0 &&
+           entry->record == culprit->subject;
+}
+
+static bool is_of_subject(const struct maker *maker, const struct journal_entry *entry)
+{
     const bool by_identity = maker->identity != 0 && entry->identity == maker->identity;
-    return by_record || by_identity ||
+    return is_of_record(maker, entry) || by_identity ||
            (entry->resource != 0 && knows_resource(maker, entry->resource));
 }
 
@@ -98,12 +103,16 @@ static void follow_requests(struct maker *maker)
     const bool is_about_record = maker->options->culprit->subject_kind == SUBJECT_RECORD ||
                                  maker->options->culprit->subject_kind == SUBJECT_IDENTITY;
     maker->is_followed = text_memory(maker->texts, (size_t)maker->request_count + 1, sizeof(bool));
+    maker->carries = text_memory(maker->texts, (size_t)maker->request_count + 1, sizeof(bool));
     for (uint32_t i = 0; i < maker->journal->count; i++) {
         const struct journal_entry *entry = journal_at(maker->journal, i);
         const bool is_named = is_of_subject(maker, entry) && entry->request != 0;
         const bool is_early = !is_about_record && entry->request <= REQUESTS_SHOWN;
         if (is_named || is_early) {
             maker->is_followed[entry->request] = true;
+        }
+        if (is_world(entry->kind) && is_of_record(maker, entry)) {
+            maker->carries[entry->request] = true;
         }
     }
     for (uint32_t i = 0; i < recorded.count; i++) {
@@ -149,11 +158,31 @@ static bool is_noise(uint8_t kind)
     return kind == HOST_ACCEPTED || kind == HOST_RECEIVED || kind == HOST_COMMIT_REQUEST;
 }
 
+/* What a request that has the subject's effect does for other records: a load fills a table. */
+static bool is_of_others(const struct maker *maker, const struct journal_entry *entry)
+{
+    return is_world(entry->kind) && entry->record != 0 && entry->request != 0 &&
+           maker->carries[entry->request] && !is_of_record(maker, entry);
+}
+
+static bool is_chosen(const struct maker *maker, uint32_t position)
+{
+    for (uint32_t i = 0; i < maker->options->choice_count; i++) {
+        if (maker->options->choices[i] == position) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_shown(const struct maker *maker, uint32_t position)
 {
     const struct journal_entry *entry = journal_at(maker->journal, position);
     if (position == maker->options->decisive || tells_of_job(entry)) {
         return true;
+    }
+    if (is_of_others(maker, entry) && !is_chosen(maker, position)) {
+        return false;
     }
     const bool is_followed = entry->request != 0 && maker->is_followed[entry->request];
     return (is_followed || is_of_subject(maker, entry)) && !is_noise(entry->kind);
