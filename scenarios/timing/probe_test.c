@@ -327,7 +327,7 @@ static void clocks_beyond_the_allowance_send_too_late(void **state)
     assert_false(together.fails);
 }
 
-/* Whether the margin of a rule of a sink is looked at around its boundary. */
+/* Whether the margin of a rule of a sink or a model is looked at around its boundary. */
 static bool is_covered(const char *type, const char *constraint)
 {
     char named[80];
@@ -342,8 +342,8 @@ static bool is_covered(const char *type, const char *constraint)
     return false;
 }
 
-/* Goal: no rule is declared whose margin nobody has tried. Method: all sinks that there are. */
-static void every_rule_of_every_sink_is_tried(void **state)
+/* Goal: no rule is declared whose margin nobody has tried. Method: all sinks and models that there are. */
+static void every_rule_of_every_sink_and_model_is_tried(void **state)
 {
     (void)state;
     for (size_t i = 0; i < catalogue_sink_count; i++) {
@@ -353,9 +353,16 @@ static void every_rule_of_every_sink_is_tried(void **state)
             }
         }
     }
+    for (size_t i = 0; i < catalogue_model_count; i++) {
+        for (size_t k = 0; k < catalogue_models[i]->timing_count; k++) {
+            if (!is_covered(catalogue_models[i]->name, catalogue_models[i]->timings[k].name)) {
+                fail_msg("%s: %s", catalogue_models[i]->name, catalogue_models[i]->timings[k].name);
+            }
+        }
+    }
 }
 
 TEST_MAIN(probe,
-          TEST(every_rule_of_every_sink_is_tried),
+          TEST(every_rule_of_every_sink_and_model_is_tried),
           TEST(a_run_fails_exactly_where_the_margin_is_negative),
           TEST(clocks_beyond_the_allowance_send_too_late))
