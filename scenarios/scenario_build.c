@@ -261,6 +261,7 @@ static struct workload_options workload_of(const struct build *build)
         .poison_service = ratio_of(build, FIELD_POISON_SERVICE),
         .poison_extractor = ratio_of(build, FIELD_POISON_EXTRACTOR),
         .poison_again = ratio_of(build, FIELD_POISON_AGAIN),
+        .poison_resolver = ratio_of(build, FIELD_POISON_RESOLVER),
         .skipped = ratio_of(build, FIELD_WORKLOAD_SKIPPED),
         .repeats = ratio_of(build, FIELD_WORKLOAD_REPEATS),
         .seed = build_number(build, FIELD_WORKLOAD_SEED),

@@ -217,6 +217,9 @@ static uint64_t implied_stop_reasons(const struct fields *fields, const struct j
             has_share(fields, FIELD_POISON_SERVICE) ? UINT64_C(1) << SINK_REASON_REJECTED : 0;
         reasons |= reasons != 0 ? UINT64_C(1) << SINK_REASON_POLICY : 0;
     }
+    if (has_share(fields, FIELD_POISON_RESOLVER)) { /* no policy is asked where a record belongs */
+        reasons |= UINT64_C(1) << SINK_REASON_RESOLVER;
+    }
     reasons |= facts->expiry_fails ? UINT64_C(1) << SINK_REASON_EXPIRED : 0;
     return reasons;
 }

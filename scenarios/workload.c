@@ -26,6 +26,7 @@ static uint64_t draw(uint64_t seed, enum stream stream, uint64_t index)
 /* Classes of shares; those of traits that are older are numbered from 0 as they stand. */
 #define CLASS_REPEATED 4u
 #define CLASS_AGAIN    5u
+#define CLASS_RESOLVER 6u
 
 /* floor(count * share), exactly. */
 static uint64_t share_of(uint64_t count, struct ratio share)
@@ -52,6 +53,7 @@ static uint8_t traits_of(const struct workload_options *options, uint32_t index)
         {2, options->poison_extractor, RECORD_POISON_EXTRACTOR},
         {3, options->skipped, RECORD_SKIPPED},
         {CLASS_AGAIN, options->poison_again, RECORD_POISON_AGAIN},
+        {CLASS_RESOLVER, options->poison_resolver, RECORD_POISON_RESOLVER},
     };
     for (uint32_t i = 0; i < ARRAY_COUNT(classes); i++) {
         if (has_share(options->seed, classes[i].class, index, classes[i].share)) {

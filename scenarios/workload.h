@@ -44,6 +44,7 @@ struct workload_options {
     struct ratio poison_service;
     struct ratio poison_extractor;
     struct ratio poison_again;
+    struct ratio poison_resolver;
     struct ratio skipped;
     struct ratio repeats; /* of the record before, within a split */
     uint64_t seed;

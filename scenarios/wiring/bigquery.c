@@ -216,6 +216,7 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         input->model->options, input->model->option_count, input->model_options};
     const bool is_default_stream = input->sink == &bigquery_at_least_once;
     struct bytes found[WIRING_DESTINATION_MAX];
+    const uint32_t tables = input->by_split ? destinations(input, found) : 1;
     *windows = (struct wiring_windows){
         .request_timeout = wiring_option(&table, "request_timeout", SECONDS(20)),
         .residence = residence_of(&table),
@@ -224,9 +225,8 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         .release_max = wiring_option(&model, "buffered_ttl", 0),
         .writer_waits = true,
         .forbidden = forbidden_by(&table),
-        .concurrency_max = (uint32_t)(wiring_option(&table, "max_in_flight_appends", 100) *
-                                      WIRING_DESTINATION_MAX),
-        .resources_made_max = input->by_split ? destinations(input, found) : 1,
+        .concurrency_max = (uint32_t)wiring_option(&table, "max_in_flight_appends", 100) * tables,
+        .resources_made_max = tables,
         .writer_connects = true,
     };
     add_budgets(&table, is_default_stream, windows);

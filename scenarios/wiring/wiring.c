@@ -77,6 +77,10 @@ resolve(void *user, const struct sink_record *record, struct bytes *destination)
     if (context->destination_count == 0) {
         return SINK_USER_NONE;
     }
+    const record_id id = record_of(context, record);
+    if (id != 0 && (context->input.log->records[id - 1].traits & RECORD_POISON_RESOLVER) != 0) {
+        return SINK_USER_FAILED;
+    }
     const uint32_t index = context->input.by_split ? record->split % context->destination_count : 0;
     *destination = context->destinations[index];
     return SINK_USER_OK;

@@ -137,13 +137,14 @@ static void traits_do_what_they_say(void **state)
 {
     (void)state;
     const struct ratio all = {1, 1};
-    for (uint32_t trait = 1; trait <= RECORD_POISON_AGAIN; trait *= 2) {
+    for (uint32_t trait = 1; trait <= RECORD_POISON_RESOLVER; trait *= 2) {
         struct workload_options options = four;
         options.poison_serializer = trait == RECORD_POISON_SERIALIZER ? all : four.skipped;
         options.poison_service = trait == RECORD_POISON_SERVICE ? all : four.skipped;
         options.poison_extractor = trait == RECORD_POISON_EXTRACTOR ? all : four.skipped;
         options.skipped = trait == RECORD_SKIPPED ? all : four.skipped;
         options.poison_again = trait == RECORD_POISON_AGAIN ? all : four.skipped;
+        options.poison_resolver = trait == RECORD_POISON_RESOLVER ? all : four.skipped;
         struct wired wired;
         wire(&wired, &options, true);
         const struct sink_record *record = &wired.log.records[3].record;
@@ -157,6 +158,9 @@ static void traits_do_what_they_say(void **state)
                                                : trait == RECORD_SKIPPED         ? SINK_USER_NONE
                                                                                  : SINK_USER_OK;
         assert_int_equal(serialized, expected);
+        struct bytes destination = {0};
+        assert_int_equal(wired.user->resolve(wired.user->context, record, &destination),
+                         trait == RECORD_POISON_RESOLVER ? SINK_USER_FAILED : SINK_USER_OK);
         const struct sink_user *again = &wired.context->user_again;
         assert_int_equal(again->serialize(again->context, record, BYTES_LITERAL(QUEUE), &payload),
                          trait == RECORD_POISON_AGAIN ? SINK_USER_FAILED : expected);

@@ -13,6 +13,7 @@ enum record_trait {
     RECORD_SKIPPED = 4,           /* the serializer gives nothing */
     RECORD_POISON_EXTRACTOR = 8,  /* the id extractor fails on it */
     RECORD_POISON_AGAIN = 16,     /* the serializer fails on it in every attempt but the first */
+    RECORD_POISON_RESOLVER = 32,  /* the destination resolver fails on it */
 };
 
 struct source_record {

@@ -815,6 +815,26 @@ static void a_change_of_schema_waits_for_the_rows_before_it(void **state)
     host_fini(&host);
 }
 
+/* Goal: a change of schema begins when a repair has stored the last of the rows before it. Method: the table
+ * of the first row is missing. */
+static void a_change_of_schema_follows_a_repair(void **state)
+{
+    (void)state;
+    struct host host;
+    begin_growing(&host, true, 10);
+    host_record(&host, 1, "k", "one");
+    host_record(&host, 2, "grown", "two");
+    refused(&host, latest_append(&host, 0), PORT_PERMISSION_DENIED, BIGQUERY_STORAGE_ERROR_NONE);
+    host_answer_ok(&host, latest(&host, &bigquery_insert_table_method, 0), NULL);
+    assert_append(&host, latest_append(&host, 0), TO, "one", 1);
+    taken(&host, latest_append(&host, 0));
+    seen(&host, 1);
+    patched(&host);
+    assert_false(host.busy);
+    assert_append(&host, latest_append(&host, 0), TO, "two", 1);
+    host_fini(&host);
+}
+
 /* Goal: without leave to change the table the schema changes all the same; what it lacks is then refused. */
 static void a_table_that_may_not_change_refuses_what_it_lacks(void **state)
 {
@@ -1024,6 +1044,7 @@ TEST_MAIN(bigquery_at_least_once,
           TEST(a_missing_table_fails_where_none_is_created),
           TEST(a_table_that_cannot_be_created_fails),
           TEST(a_change_of_schema_waits_for_the_rows_before_it),
+          TEST(a_change_of_schema_follows_a_repair),
           TEST(a_table_that_may_not_change_refuses_what_it_lacks),
           TEST(a_mismatch_changes_the_table_once_and_then_waits),
           TEST(a_mismatch_comes_before_its_bad_rows),

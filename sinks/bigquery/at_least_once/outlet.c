@@ -427,17 +427,17 @@ static void advance_table(struct destination_host *host, struct writer_table *ta
 {
     struct outlet *outlet = outlet_of(table);
     take_settled(host, outlet);
-    if (host->reason == SINK_REASON_NONE && may_refresh(outlet)) {
-        refresh(host, outlet);
-    }
     if (host->reason == SINK_REASON_NONE) {
         advance_reconcile(host, outlet);
     }
     while (host->reason == SINK_REASON_NONE && outlet->phase == OUTLET_REPAIRING &&
            advance_repair(host, outlet)) {
     }
+    if (host->reason == SINK_REASON_NONE && may_refresh(outlet)) {
+        refresh(host, outlet); /* the last of its rows may have been a repair's */
+    }
     if (host->reason == SINK_REASON_NONE) {
-        advance_reconcile(host, outlet); /* that the repair began */
+        advance_reconcile(host, outlet); /* that the repair or the refresh began */
     }
     if (host->reason != SINK_REASON_NONE) {
         return;
