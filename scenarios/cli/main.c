@@ -50,7 +50,8 @@
      OPTION_BIT(HTML))
 #define GATE_OPTIONS                                                                               \
     (OPTION_BIT(JOBS) | OPTION_BIT(HANG_AFTER) | OPTION_BIT(SEEDS) | OPTION_BIT(JSON) |            \
-     OPTION_BIT(OUT) | OPTION_BIT(QUICK) | OPTION_BIT(COSTS) | OPTION_BIT(CELL))
+     OPTION_BIT(OUT) | OPTION_BIT(QUICK) | OPTION_BIT(COSTS) | OPTION_BIT(CELL) |                  \
+     OPTION_BIT(PLOTS))
 #define MUTANTS_OPTIONS                                                                            \
     (OPTION_BIT(JSON) | OPTION_BIT(JOBS) | OPTION_BIT(SHARD) | OPTION_BIT(OUT) |                   \
      OPTION_BIT(SAMPLE) | OPTION_BIT(WITHOUT_ORACLE) | OPTION_BIT(SOURCE) |                        \

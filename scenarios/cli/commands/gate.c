@@ -13,6 +13,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/files.h"
 #include "scenarios/cli/output.h"
+#include "scenarios/cli/plots/gate_plots.h"
 #include "scenarios/cli/progress.h"
 #include "scenarios/cli/session.h"
 #include "scenarios/gate/cases.h"
@@ -432,6 +433,21 @@ static enum status keep_scenarios(struct gate *gate)
     return status;
 }
 
+static enum status draw(struct gate *gate)
+{
+    struct plotting plotting;
+    if (gate->session->options->plots == NULL || gate->chosen_count == 0) {
+        return STATUS_OK;
+    }
+    const enum status status = plotting_open(&plotting, gate->session);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    gate_plots_draw(&plotting, &gate->report);
+    plotting_close(&plotting);
+    return plotting.status;
+}
+
 static enum status measure(struct gate *gate)
 {
     enum status status = run_stage_1(gate);
@@ -462,6 +478,7 @@ static enum status work(struct gate *gate)
     fill_report(gate);
     report_gate_text(stdout, &gate->report);
     status = keep_scenarios(gate);
+    status = status_worse(status, draw(gate));
     status = status_worse(status, output_gate(gate->session->options->json, &gate->report));
     return status_worse(status, status_of(gate));
 }

@@ -87,6 +87,36 @@ static void the_wrong_word_is_one_line(void **state)
     }
 }
 
+/* Goal: the pictures show what the report says. Method: a cell, whose means stand in the JSON as well; a
+ * candidate without cells. */
+static void plots_are_of_the_gate_s_own_figures(void **state)
+{
+    struct workshop *workshop = *state;
+    workshop_must(workshop,
+                  "here=$(pwd); " CELL "--seeds 1-3 --plots \"$here/p\" --json \"$here/g.json\"",
+                  0);
+    workshop_says(workshop, "plots: 2 in ");
+    workshop_must(workshop,
+                  "/usr/bin/python3 -c '\n"
+                  "import json\n"
+                  "def rows(name):\n"
+                  "    text = open(\"p/gate-%s-tasks-staged-tasks-unnamed.tsv\" % name)\n"
+                  "    return [tuple(map(int, l.split())) for l in text if l[0] not in \"#\\n\"]\n"
+                  "arms = json.load(open(\"g.json\"))[\"gate\"][0][\"stage_2\"][0][\"arms\"]\n"
+                  "mean = {a[\"side\"]: a for a in arms}\n"
+                  "rate, p95, second = \"mean_throughput_milli_per_s\", \"mean_p95_ns\", 10 ** 9\n"
+                  "b, c = mean[\"baseline\"], mean[\"candidate\"]\n"
+                  "assert rows(\"throughput\") == [(1, 1, b[rate]), (2, 1, c[rate])]\n"
+                  "assert rows(\"latency\")[:2] == [(1, second, b[p95]), (2, second, c[p95])]\n"
+                  "assert len(rows(\"latency\")) == 4\n'",
+                  0);
+    workshop_must(workshop,
+                  "here=$(pwd); cd \"$ROOT\" && $SINKPROOF gate rows-in-units/rows-appended "
+                  "--cell 1024,even,1,1,1 --seeds 1-3 --plots \"$here/q\"",
+                  0);
+    workshop_says(workshop, "--plots: rows-in-units/rows-appended: it has no cells to draw");
+}
+
 #define WORKSHOP_TEST(function)                                                                    \
     cmocka_unit_test_setup_teardown(function, workshop_open, workshop_close)
 
@@ -94,4 +124,5 @@ TEST_MAIN(gate,
           WORKSHOP_TEST(staged_tasks_keep_throughput_and_add_an_interval_whatever_the_jobs),
           WORKSHOP_TEST(an_inconclusive_cell_ends_with_status_1),
           WORKSHOP_TEST(what_was_not_observed_is_left_as_a_scenario),
+          WORKSHOP_TEST(plots_are_of_the_gate_s_own_figures),
           WORKSHOP_TEST(the_wrong_word_is_one_line))
