@@ -37,6 +37,9 @@ static uint64_t share_of(uint64_t count, struct ratio share)
 /* Whether the index-th of evenly spread records has a trait with this share. */
 static bool has_share(uint64_t seed, uint32_t class, uint32_t index, struct ratio share)
 {
+    if (share.numerator == 0) {
+        return false;
+    }
     const uint64_t offset = draw(seed, STREAM_TRAIT, class) % share.denominator;
     return share_of(index + offset + 1, share) > share_of(index + offset, share);
 }
@@ -154,8 +157,7 @@ static void fill_key(const struct workload_options *options,
 /* Whether a record is the one before it once more: what its source sent twice, within a split. */
 static bool is_repeat(const struct workload_options *options, uint32_t index, uint32_t split_start)
 {
-    return index > split_start && options->repeats.numerator > 0 &&
-           has_share(options->seed, CLASS_REPEATED, index, options->repeats);
+    return index > split_start && has_share(options->seed, CLASS_REPEATED, index, options->repeats);
 }
 
 /* Its key and value, where they lie. */
