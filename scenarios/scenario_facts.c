@@ -244,6 +244,7 @@ void scenario_build_facts(const struct fields *fields,
     facts->retry[1] = windows->retry[1];
     facts->control_methods = windows->control_methods;
     facts->forbidden = windows->forbidden;
+    facts->declared = windows->declared;
     facts->shares_thread = config->job.cpu_per_event > 0;
     facts->equal_is_one = field_bool(fields, FIELD_WORKLOAD_EQUAL_IS_ONE);
     facts->at_destination = field_bool(fields, FIELD_AT_DESTINATION);

@@ -10,7 +10,8 @@ static const char *const kind_names[] = {
 #undef X
 };
 
-static const char *const configured_names[] = {"nothing", "created", "changed", "removed"};
+static const char *const configured_names[] = {
+    "nothing", "created", "changed", "removed", "claimed", "declared"};
 _Static_assert(ARRAY_COUNT(configured_names) == CONFIGURED_COUNT, "each has a name");
 
 static const char *const stop_cause_names[] = {

@@ -119,6 +119,8 @@ enum configured {
     CONFIGURED_CREATED,
     CONFIGURED_CHANGED,
     CONFIGURED_REMOVED,
+    CONFIGURED_CLAIMED,  /* a request says that its sender is at work on it */
+    CONFIGURED_DECLARED, /* or that it is as it is to be; value = digest of what it is set to */
     CONFIGURED_COUNT,
 };
 

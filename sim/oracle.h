@@ -84,6 +84,7 @@ struct judge_facts {
     struct judge_retry retry[2]; /* after a transient failure; after NOT_FOUND */
     uint32_t forbidden; /* bits 1 << enum configured: what the configuration forbids the sink to do
                            to what holds its data */
+    uint64_t declared;  /* digest of what it may declare such a thing to be set to; 0: anything */
     uint32_t excuses;   /* bits of enum excuse: what is out of the scenario's scope; 0 nothing */
 };
 

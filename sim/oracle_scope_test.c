@@ -65,7 +65,43 @@ static void what_others_do_is_theirs(void **state)
     assert_int_equal(kit_end(&kit, RUN_END_COMPLETE), VERDICT_OK);
 }
 
+static void declare(struct kit *kit, uint64_t value, lane by)
+{
+    const uint32_t request = kit_send(kit, by, 0);
+    (void)kit_note(kit,
+                   (struct journal_entry){.kind = WORLD_CONFIGURED,
+                                          .code = CONFIGURED_DECLARED,
+                                          .service = KIT_TARGET,
+                                          .resource = 7,
+                                          .generation = 1,
+                                          .value = value,
+                                          .request = request});
+}
+
+/* Goal: what is declared is so. Method: what it is set to is what is asked for, is another, is nobody's
+ * concern, is declared by somebody else. */
+static void what_is_declared_must_be_so(void **state)
+{
+    (void)state;
+    struct kit kit;
+    kit_init(&kit, &oracle_scope);
+    kit.facts.declared = 5;
+    kit_start(&kit);
+    declare(&kit, 5, kit_writer);
+    declare(&kit, 6, kit_policy);
+    assert_int_equal(kit_verdict(&kit), VERDICT_OK);
+    declare(&kit, 6, kit_writer);
+    assert_int_equal(kit_verdict(&kit), VERDICT_VIOLATION);
+    assert_int_equal(kit_finding(&kit)->subject, kit_writer);
+    prepare(&kit, 0);
+    declare(&kit, 6, kit_writer);
+    kit_accept(&kit, 1, 1);
+    kit_deliver(&kit, 1, 0, 1);
+    assert_int_equal(kit_end(&kit, RUN_END_COMPLETE), VERDICT_OK);
+}
+
 TEST_MAIN(oracle_scope,
           TEST(what_is_allowed_is_fine),
           TEST(what_is_forbidden_is_a_violation),
-          TEST(what_others_do_is_theirs))
+          TEST(what_others_do_is_theirs),
+          TEST(what_is_declared_must_be_so))

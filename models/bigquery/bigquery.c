@@ -18,7 +18,8 @@
  * by option. Per call: lost, answer lost, applied later, refused, an outage.
  * Not modelled. PENDING streams, columns within columns, quotas of the write API; a query that lags behind;
  * queries but of all rows of a table; the bytes of Parquet (load.c). Rows that changes by key keep are not
- * among those that a job copies or replaces.
+ * among those that a job copies or replaces; primary keys of several columns, statements but two
+ * (statements.c).
  *
  * Entries. Each row that becomes readable is WORLD_CREATED: resource the table, generation the row's
  * number in it. A stream whose time is over is WORLD_EXPIRED when it is next asked for. A row that changes
@@ -107,6 +108,24 @@ static void fill(struct bigquery *state, struct table *table)
     }
 }
 
+/* A table that is there at the start. */
+static void begin_table(struct bigquery *state, struct table *table)
+{
+    const struct bytes value = state->env.options[OPTION_CONTRACT_VALUE].text;
+    const nanos staleness = bigquery_option(state, OPTION_MAX_STALENESS);
+    bigquery_default_columns(state, table);
+    fill(state, table);
+    table->version = 1;
+    table->has_staleness = staleness > 0;
+    table->staleness = staleness / SECONDS(1);
+    if (value.size > 0) {
+        const struct bigquery_label label = {state->env.options[OPTION_CONTRACT_LABEL].text, value};
+        const void *items[] = {&label};
+        const struct port_list labels = {items, 1};
+        bigquery_set_labels(state, table, &labels);
+    }
+}
+
 static void model_init(void *memory, const struct model_env *env)
 {
     struct bigquery *state = memory;
@@ -121,11 +140,11 @@ static void model_init(void *memory, const struct model_env *env)
             .resource = world_resource(env->world, name),
             .is_read = true,
             .exists = bigquery_option(state, OPTION_TABLE_EXISTS) != 0,
+            .has_key = bigquery_option(state, OPTION_PRIMARY_KEY) != 0,
+            .key = BYTES_LITERAL("id"),
         };
         if (state->tables[state->table_count].exists) {
-            bigquery_default_columns(state, &state->tables[state->table_count]);
-            fill(state, &state->tables[state->table_count]);
-            state->tables[state->table_count].version = 1;
+            begin_table(state, &state->tables[state->table_count]);
         }
         state->table_count++;
     }
@@ -155,6 +174,8 @@ model_handle(void *memory, const struct model_request *request, struct model_rep
         bigquery_delete_table(state, request, replies);
     } else if (request->method == &bigquery_get_dataset_method) {
         bigquery_get_dataset(state, request, replies);
+    } else if (request->method == &bigquery_query_method) {
+        bigquery_query(state, request, replies);
     } else if (request->method == &bigquery_insert_job_method) {
         bigquery_insert_job(state, request, replies);
     } else {
@@ -229,7 +250,7 @@ static uint64_t model_digest(const void *memory)
         digest = digest_fold(digest, state->tables[i].denied_until);
         digest = digest_fold(digest, state->tables[i].version);
     }
-    for (uint32_t i = 0; i < SITE_COUNT; i++) {
+    for (uint32_t i = 0; i <= SITE_LOOKUP_READING; i++) { /* the last of them */
         digest = digest_fold(digest, state->readings[i]);
     }
     digest = digest_fold(digest, bigquery_jobs_digest(state));
@@ -248,6 +269,7 @@ static const struct fate_menu fates[] = {
     {&bigquery_get_job_method, &bigquery_model_sites[SITE_GET_JOB], get_job_fates},
     {&bigquery_get_dataset_method, &bigquery_model_sites[SITE_GET_DATASET], get_dataset_fates},
     {&bigquery_delete_table_method, &bigquery_model_sites[SITE_DELETE_TABLE], delete_table_fates},
+    {&bigquery_query_method, &bigquery_model_sites[SITE_QUERY], query_fates},
 };
 
 static const char *const reflush_names[] = {

@@ -12,4 +12,8 @@ enum bigquery_reader {
 
 extern const struct model_type bigquery_model;
 
+/* Write what a table is set to: the column that is its key, and its staleness in seconds (BQC-06, BQC-07).
+ * A client's declaration of a table is noted with the digest of that. */
+void bigquery_put_setting(struct bytes key, uint64_t staleness, struct byte_writer *writer);
+
 #endif

@@ -5,6 +5,7 @@
  * link: sinks/port/storage
  * link: models/bigquery/bigquery models/bigquery/appends models/bigquery/rows models/bigquery/streams
  * link: models/bigquery/tables models/bigquery/columns models/bigquery/metadata models/bigquery/changes
+ * link: models/bigquery/statements
  * link: models/model_testkit sinks/port/bigquery sinks/port/port
  * link: sinks/port/decode sinks/port/status sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
  * link: sinks/base/units sinks/base/allocator
@@ -881,6 +882,7 @@ static void tables_agree(void **state)
         CLAUSE_TESTS(X)
 #undef X
             {"BQC-01 BQC-02 BQC-03 BQC-04 BQC-05", "changes_test.c"},
+        {"BQC-06 BQC-07", "statements_test.c"},
         {"BQJ-01 BQJ-02 BQJ-03 BQJ-04 BQJ-05 BQJ-06 BQJ-07 BQJ-08 BQJ-30", "jobs_test.c"},
         {"BQJ-14 BQJ-16 BQT-04 BQT-05 BQT-06", "jobs_test.c"},
         {"BQJ-09 BQJ-10 BQJ-11 BQJ-13 BQJ-21 BQJ-31 BQJ-32 BQJ-33 BQJ-34 BQJ-35", "load_test.c"},

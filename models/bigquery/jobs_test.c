@@ -2,6 +2,7 @@
  *
  * link: models/bigquery/jobs_testkit models/bigquery/bigquery models/bigquery/appends models/bigquery/rows
  * link: models/bigquery/streams models/bigquery/tables models/bigquery/metadata models/bigquery/columns
+ * link: models/bigquery/statements
  * link: models/bigquery/changes models/bigquery/jobs models/bigquery/load models/bigquery/copy models/bigquery/writes
  * link: models/bigquery/others models/bigquery/contents models/bigquery/avro models/storage/storage
  * link: models/model_testkit sinks/port/bigquery sinks/port/storage sinks/port/port sinks/port/decode

@@ -30,6 +30,19 @@ static struct bigquery_table_reference reference_of(const struct table *table)
     return (struct bigquery_table_reference){parts[1], parts[3], parts[5]};
 }
 
+static const struct bigquery_table_constraints *constraints_of(struct bigquery *state,
+                                                               const struct table *table)
+{
+    if (!table->has_key) {
+        return NULL;
+    }
+    state->key_column = table->key;
+    state->key_answer = (struct bigquery_primary_key){.columns = {&state->key_column, 1}};
+    state->constraints_answer =
+        (struct bigquery_table_constraints){.primary_key = &state->key_answer};
+    return &state->constraints_answer;
+}
+
 void bigquery_reply_table(struct bigquery *state,
                           const struct table *table,
                           struct model_replies *replies)
@@ -43,6 +56,8 @@ void bigquery_reply_table(struct bigquery *state,
         .table_reference = &state->reference_answer,
         .labels = {state->label_items, table->label_count},
         .schema = bigquery_schema_answer(state, table, table->column_count),
+        .max_staleness = table->told,
+        .table_constraints = constraints_of(state, table),
     };
     model_reply(replies, PORT_OK, &state->table_answer);
 }
@@ -77,7 +92,7 @@ void bigquery_get_table(struct bigquery *state,
 /* --- changes ----------------------------------------------------------------------------------- */
 
 /* BQT-02. */
-static bool is_too_often(const struct bigquery *state, const struct table *table)
+bool bigquery_changes_too_often(const struct bigquery *state, const struct table *table)
 {
     const uint64_t allowed = bigquery_option(state, OPTION_METADATA_UPDATES);
     if (table->update_count < allowed) {
@@ -88,7 +103,7 @@ static bool is_too_often(const struct bigquery *state, const struct table *table
            bigquery_option(state, OPTION_METADATA_WINDOW);
 }
 
-static void count_update(struct bigquery *state, struct table *table)
+void bigquery_count_change(struct bigquery *state, struct table *table)
 {
     table->updates[table->update_count % BIGQUERY_UPDATE_MAX] = world_now(state->env.world);
     table->update_count++;
@@ -109,21 +124,65 @@ static nanos propagation(struct bigquery *state)
     UNREACHABLE();
 }
 
+/* Labels that are not named stay. */
 void bigquery_set_labels(struct bigquery *state,
                          struct table *table,
                          const struct port_list *labels)
 {
-    CHECK(labels->count <= BIGQUERY_LABEL_MAX);
     struct bigquery_label *kept = bigquery_take(state, BIGQUERY_LABEL_MAX * sizeof(kept[0]));
+    uint32_t count = table->label_count;
+    for (uint32_t i = 0; i < count; i++) {
+        kept[i] = table->labels[i];
+    }
     for (uint32_t i = 0; i < labels->count; i++) {
         const struct bigquery_label *label = labels->items[i];
-        kept[i] = (struct bigquery_label){bigquery_keep(state, label->key),
-                                          bigquery_keep(state, label->value)};
+        uint32_t at = 0;
+        while (at < count && !bytes_equal(kept[at].key, label->key)) {
+            at++;
+        }
+        CHECK(at < BIGQUERY_LABEL_MAX);
+        count = at == count ? count + 1 : count;
+        kept[at] = (struct bigquery_label){bigquery_keep(state, label->key),
+                                           bigquery_keep(state, label->value)};
         state->digest = digest_fold(state->digest, digest_bytes(label->key));
         state->digest = digest_fold(state->digest, digest_bytes(label->value));
     }
     table->labels = kept;
-    table->label_count = labels->count;
+    table->label_count = count;
+}
+
+#define DECLARES "complete_"
+
+void bigquery_note_labels(struct bigquery *state,
+                          struct table *table,
+                          const struct port_list *labels,
+                          const struct model_request *request)
+{
+    const struct bytes key = state->env.options[OPTION_CONTRACT_LABEL].text;
+    const struct bytes declares = BYTES_LITERAL(DECLARES);
+    for (uint32_t i = 0; i < labels->count && key.size > 0; i++) {
+        const struct bigquery_label *label = labels->items[i];
+        if (!bytes_equal(label->key, key)) {
+            continue;
+        }
+        const bool is_declared =
+            label->value.size >= declares.size &&
+            bytes_equal((struct bytes){label->value.data, declares.size}, declares);
+        table->is_declared = is_declared;
+        uint8_t text[BIGQUERY_NAME_MAX];
+        struct byte_writer writer;
+        byte_writer_init(&writer, text, sizeof(text));
+        bigquery_put_setting(table->key, table->staleness, &writer);
+        const struct model_effect effect = {
+            .kind = WORLD_CONFIGURED,
+            .code = is_declared ? CONFIGURED_DECLARED : CONFIGURED_CLAIMED,
+            .resource = table->resource,
+            .generation = 1,
+            .content = {.digest = digest_bytes(byte_writer_view(&writer))},
+            .request_or_null = request,
+        };
+        model_note(&state->env, &effect);
+    }
 }
 
 /* What stands in the way of a change; PORT_OK nothing. */
@@ -140,12 +199,13 @@ static enum port_code change_error(struct bigquery *state,
             how == PATCH_RACE_CONDITION ? BIGQUERY_REASON_CONDITION_NOT_MET : BIGQUERY_REASON_NONE;
         return how == PATCH_RACE_CONDITION ? PORT_FAILED_PRECONDITION : PORT_ALREADY_EXISTS;
     }
-    if (patch->table == NULL || patch->table->labels.count > BIGQUERY_LABEL_MAX ||
+    if (patch->table == NULL ||
+        patch->table->labels.count > BIGQUERY_LABEL_MAX - table->label_count ||
         (patch->table->schema != NULL &&
          !bigquery_columns_may_become(table, patch->table->schema))) {
         return PORT_INVALID_ARGUMENT;
     }
-    if (is_too_often(state, table)) {
+    if (bigquery_changes_too_often(state, table)) {
         COVER(state->env.world, BIGQUERY_PATCH_TOO_OFTEN);
         *reason = BIGQUERY_REASON_RATE_LIMIT_EXCEEDED;
         return PORT_PERMISSION_DENIED;
@@ -170,14 +230,18 @@ void bigquery_patch_table(struct bigquery *state,
         bigquery_refuse(state, request, code, reason, replies);
         return;
     }
-    count_update(state, table);
+    bigquery_count_change(state, table);
     if (patch->table->schema != NULL) {
         const nanos known = nanos_add(world_now(state->env.world), propagation(state));
         bigquery_set_columns(state, table, patch->table->schema, known);
+    }
+    if (patch->table->max_staleness.size > 0) {
+        table->told = bigquery_keep(state, patch->table->max_staleness); /* and no more (BQC-06) */
     }
     if (patch->table->labels.count > 0) {
         bigquery_set_labels(state, table, &patch->table->labels);
     }
     bigquery_note_table(state, table, CONFIGURED_CHANGED, request);
+    bigquery_note_labels(state, table, &patch->table->labels, request);
     bigquery_reply_table(state, table, replies);
 }

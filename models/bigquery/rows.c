@@ -57,8 +57,7 @@ void bigquery_take_schema(struct bigquery *state,
     connection->field_count = count;
     connection->has_schema = true;
     connection->has_changes = false;
-    const bool may_change =
-        connection->stream->is_default && bigquery_option(state, OPTION_PRIMARY_KEY) != 0;
+    const bool may_change = connection->stream->is_default && table->has_key;
     for (uint32_t i = 0; i < count; i++) {
         const struct bigquery_field_descriptor *field = descriptor->field.items[i];
         const uint32_t change =

@@ -5,6 +5,7 @@
  * link: sinks/port/storage
  * link: models/bigquery/bigquery models/bigquery/appends models/bigquery/rows models/bigquery/streams
  * link: models/bigquery/tables models/bigquery/columns models/bigquery/metadata models/bigquery/changes
+ * link: models/bigquery/statements
  * link: models/model_testkit sinks/port/bigquery sinks/port/port
  * link: sinks/port/decode sinks/port/status sinks/base/err sinks/base/bytes sinks/base/digest sinks/base/list
  * link: sinks/base/units sinks/base/allocator

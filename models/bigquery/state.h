@@ -102,7 +102,14 @@ struct table {
     uint64_t version; /* of the metadata: the etag */
     nanos updates[BIGQUERY_UPDATE_MAX];
     uint64_t update_count;
-    struct keyed_row *keys; /* newest first */
+    bool has_key;            /* whose rows change others */
+    struct bytes key;        /* name of its one column; empty: that of all tables, id */
+    bool has_staleness;      /* it was ever set */
+    uint64_t staleness;      /* seconds (BQC-06) */
+    bool is_declared;        /* by its label */
+    struct bytes told;       /* maxStaleness as the REST API was told, and tells; empty: never */
+    uint32_t others_changes; /* of the staleness, while clients looked */
+    struct keyed_row *keys;  /* newest first */
 };
 
 /* What was last said of a row (BQC-02). */
@@ -237,6 +244,12 @@ struct bigquery {
     struct bigquery_table_field_schema column_answers[BIGQUERY_COLUMN_MAX];
     const void *column_items[BIGQUERY_COLUMN_MAX];
     const void *label_items[BIGQUERY_LABEL_MAX];
+    struct bigquery_primary_key key_answer;
+    struct bigquery_table_constraints constraints_answer;
+    struct bytes key_column;
+    struct bigquery_query_response query_answer;
+    struct bytes query_row;
+    uint8_t staleness_text[64];
     struct bigquery_job job_answer;
     struct bigquery_job_reference job_reference;
     struct bigquery_job_status job_status;
@@ -363,7 +376,21 @@ enum bigquery_reason bigquery_copy_error(struct bigquery *state,
 enum bigquery_reason bigquery_copy_end(struct bigquery *state, struct job *job);
 enum bigquery_reason bigquery_query_end(struct bigquery *state, struct job *job);
 
+/* statements.c */
+/* Write an interval of seconds: "0-0 0 H:M:S". */
+void bigquery_put_interval(uint64_t seconds, struct byte_writer *writer);
+void bigquery_query(struct bigquery *state,
+                    const struct model_request *request,
+                    struct model_replies *replies);
+
 /* metadata.c */
+bool bigquery_changes_too_often(const struct bigquery *state, const struct table *table);
+void bigquery_count_change(struct bigquery *state, struct table *table);
+/* A request set labels: whether it claims the table, or declares it. */
+void bigquery_note_labels(struct bigquery *state,
+                          struct table *table,
+                          const struct port_list *labels,
+                          const struct model_request *request);
 void bigquery_get_table(struct bigquery *state,
                         const struct model_request *request,
                         struct model_replies *replies);

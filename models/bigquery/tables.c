@@ -120,6 +120,39 @@ static void refuse_second(struct bigquery *state,
     }
 }
 
+static const struct bytes *key_of(const struct bigquery_table_constraints *constraints_or_null)
+{
+    const bool has = constraints_or_null != NULL && constraints_or_null->primary_key != NULL &&
+                     constraints_or_null->primary_key->columns.count > 0;
+    return has ? constraints_or_null->primary_key->columns.items : NULL;
+}
+
+/* A key is of one column here, which the table has. */
+static bool is_key(const struct bigquery_table *table)
+{
+    const struct bytes *key = key_of(table->table_constraints);
+    if (key == NULL) {
+        return true;
+    }
+    bool found = false;
+    for (uint32_t i = 0; table->schema != NULL && i < table->schema->fields.count; i++) {
+        const struct bigquery_table_field_schema *field = table->schema->fields.items[i];
+        found = found || bytes_equal(field->name, *key);
+    }
+    return found && table->table_constraints->primary_key->columns.count == 1;
+}
+
+static void set_key(struct bigquery *state,
+                    struct table *table,
+                    const struct bigquery_table_constraints *constraints_or_null)
+{
+    const struct bytes *key = key_of(constraints_or_null);
+    if (key != NULL) {
+        table->has_key = true;
+        table->key = bigquery_keep(state, *key);
+    }
+}
+
 static bool may_be_made(const struct bigquery *state,
                         const struct bigquery_table_reference *reference_or_null)
 {
@@ -146,7 +179,7 @@ void bigquery_insert_table(struct bigquery *state,
         return;
     }
     if (!bigquery_columns_are_valid(insert->table->schema) ||
-        insert->table->labels.count > BIGQUERY_LABEL_MAX) {
+        insert->table->labels.count > BIGQUERY_LABEL_MAX || !is_key(insert->table)) {
         bigquery_refuse(state, request, PORT_INVALID_ARGUMENT, BIGQUERY_REASON_NONE, replies);
         return;
     }
@@ -155,5 +188,8 @@ void bigquery_insert_table(struct bigquery *state,
     state->digest = digest_fold(state->digest, table->resource);
     bigquery_set_columns(state, table, insert->table->schema, 0);
     bigquery_set_labels(state, table, &insert->table->labels);
+    set_key(state, table, insert->table->table_constraints);
+    table->told = bigquery_keep(state, insert->table->max_staleness); /* and no more (BQC-06) */
+    bigquery_note_labels(state, table, &insert->table->labels, request);
     bigquery_reply_table(state, table, replies);
 }

@@ -1,7 +1,9 @@
 /* BigQuery: a record becomes a row with the record's key and value in wire form. */
 #include "sinks/port/bigquery.h"
 
+#include "models/bigquery/bigquery.h"
 #include "scenarios/wiring/wiring.h"
+#include "sinks/base/digest.h"
 #include "sinks/bigquery/at_least_once/at_least_once.h"
 #include "sinks/bigquery/file_loads/file_loads_options.h"
 #include "sinks/bigquery/options.h"
@@ -106,6 +108,25 @@ static nanos schema_wait_of(const struct sink_option_table *table)
     return changes ? nanos_mul(MS(37500), 30) : 0;
 }
 
+/* A sink that sees to the contract of its tables does so before their first rows: a new table is read, made, read,
+ * looked at, set, read, looked at and labelled, and each of these calls has a schedule (section 5.4). */
+#define CONTRACT_CALLS 8u
+
+static bool has_contract(const struct sink_option_table *table)
+{
+    return wiring_option(table, "table_contract", BIGQUERY_CONTRACT_UNCHECKED) !=
+           BIGQUERY_CONTRACT_UNCHECKED;
+}
+
+static nanos contract_wait_of(const struct sink_option_table *table)
+{
+    const nanos once = nanos_add(
+        wiring_option(table, "request_timeout", 0),
+        nanos_scale(wiring_option(table, "recovery_max_backoff", 0), (struct ratio){5, 4}));
+    const uint64_t attempts = wiring_option(table, "recovery_max_attempts", 10);
+    return has_contract(table) ? nanos_mul(once, CONTRACT_CALLS * attempts) : 0;
+}
+
 /* The attempts of a repair, each until its connection is final, and the pauses between them. */
 static nanos residence_of(const struct sink_option_table *table)
 {
@@ -114,7 +135,36 @@ static nanos residence_of(const struct sink_option_table *table)
         nanos_scale(wiring_option(table, "recovery_max_backoff", 0), (struct ratio){5, 4});
     const nanos repair =
         nanos_add(nanos_mul(connection_of(table), attempts), nanos_mul(pause, attempts - 1));
-    return nanos_add(repair, schema_wait_of(table));
+    return nanos_add(nanos_add(repair, schema_wait_of(table)), contract_wait_of(table));
+}
+
+/* A table that is there at the start is not to be touched where it is only to be verified, or where another is
+ * at work on it. */
+static bool keeps_contracts(const struct sink_option_table *sink,
+                            const struct sink_option_table *model)
+{
+    const bool verifies = wiring_option(sink, "table_contract", BIGQUERY_CONTRACT_UNCHECKED) ==
+                          BIGQUERY_CONTRACT_VERIFY_ONLY;
+    const bool is_there = wiring_option(model, "table_exists", 1) != 0;
+    const struct bytes label = wiring_option_text(model, "contract_label_value");
+    const struct bytes pending = BYTES_LITERAL("pending_");
+    const bool is_anothers =
+        label.size > pending.size && bytes_equal((struct bytes){label.data, pending.size}, pending);
+    return !has_contract(sink) || (is_there && (verifies || is_anothers));
+}
+
+/* What a table must be set to when it is called verified. */
+static uint64_t declared_by(const struct sink_option_table *sink)
+{
+    const nanos staleness = wiring_option(sink, "max_staleness", 0);
+    uint8_t text[2 * BIGQUERY_TABLE_NAME_MAX]; /* longer than any key */
+    struct byte_writer writer;
+    if (staleness == 0) {
+        return 0;
+    }
+    byte_writer_init(&writer, text, sizeof(text));
+    bigquery_put_setting(wiring_option_text(sink, "primary_key"), staleness / SECONDS(1), &writer);
+    return digest_bytes(byte_writer_view(&writer));
 }
 
 /* Pauses of a repair behind the failures from the first on up to the last, each at its longest. */
@@ -145,18 +195,21 @@ static void add_budgets(const struct sink_option_table *table,
         nanos_add(nanos_mul(windows->last_attempt, is_default_stream ? attempts : lost),
                   pauses_of(table, is_default_stream ? 1 : 2, lost));
     windows->data_budget = nanos_add(windows->data_outage, windows->last_attempt);
-    if (!is_default_stream) {
+    if (!is_default_stream || has_contract(table)) {
         windows->call_outage =
             nanos_add(nanos_mul(windows->request_timeout, lost), pauses_of(table, 1, lost));
         windows->call_budget = nanos_add(windows->call_outage, windows->request_timeout);
-        windows->writer_calls = 1;
+        windows->writer_calls = is_default_stream ? CONTRACT_CALLS : 1;
     }
 }
 
 /* A load that replaces a table replaces its columns as well (BQJ-10); what the sink makes for itself is not what
  * its configuration speaks of. */
-static uint32_t forbidden_by(const struct sink_option_table *sink)
+static uint32_t forbidden_by(const struct sink_option_table *sink,
+                             const struct sink_option_table *model)
 {
+    const uint32_t labels = UINT32_C(1) << CONFIGURED_CLAIMED | UINT32_C(1) << CONFIGURED_DECLARED;
+    const bool keeps = keeps_contracts(sink, model);
     const bool creates = wiring_option(sink, "create_disposition", BIGQUERY_CREATE_IF_NEEDED) ==
                          BIGQUERY_CREATE_IF_NEEDED;
     const bool changes = wiring_option(sink, "allow_new_fields", 0) != 0 ||
@@ -164,7 +217,7 @@ static uint32_t forbidden_by(const struct sink_option_table *sink)
                          wiring_option(sink, "write_disposition", FILE_LOADS_WRITE_APPEND) ==
                              FILE_LOADS_WRITE_TRUNCATE;
     return UINT32_C(1) << CONFIGURED_REMOVED | (creates ? 0 : UINT32_C(1) << CONFIGURED_CREATED) |
-           (changes ? 0 : UINT32_C(1) << CONFIGURED_CHANGED);
+           (changes || !keeps ? 0 : UINT32_C(1) << CONFIGURED_CHANGED) | (keeps ? labels : 0);
 }
 
 /* Of each table and of its job, and once of the dataset, unless it is configured where jobs run. */
@@ -197,7 +250,7 @@ static void windows_of_loads(const struct wiring_input *input, struct wiring_win
         .release_max = retention,
         .own_identities = true, /* those of jobs */
         .writer_waits = true,
-        .forbidden = forbidden_by(&table),
+        .forbidden = forbidden_by(&table, &model),
         .concurrency_max = DELETIONS_AT_ONCE,
         .commit_lookups = lookups_of(&table, tables),
         .resources_made_max = tables,
@@ -224,7 +277,8 @@ static void windows_of(const struct wiring_input *input, struct wiring_windows *
         .recovery_window = wiring_option(&model, "buffered_ttl", 0),
         .release_max = wiring_option(&model, "buffered_ttl", 0),
         .writer_waits = true,
-        .forbidden = forbidden_by(&table),
+        .forbidden = forbidden_by(&table, &model),
+        .declared = declared_by(&table),
         .concurrency_max = (uint32_t)wiring_option(&table, "max_in_flight_appends", 100) * tables,
         .resources_made_max = tables,
         .writer_connects = true,

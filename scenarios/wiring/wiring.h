@@ -59,6 +59,7 @@ struct wiring_windows {
     bool expiry_fails;      /* an envelope past its deadline stops the job */
     struct judge_retry retry[2]; /* after a transient failure; after NOT_FOUND */
     uint32_t forbidden;          /* bits 1 << enum configured: what the sink's options forbid it */
+    uint64_t declared; /* digest of what the sink may declare of what holds its data; 0: anything */
     uint64_t control_methods; /* bit per method that only reads what the configuration is about */
     /* for `timing` */
     uint32_t opening_calls;   /* one after another, before an attempt's first commit */

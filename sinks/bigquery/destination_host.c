@@ -11,8 +11,7 @@ void destination_host_init(struct destination_host *host,
     *host = (struct destination_host){
         .allocator = allocator, .config = config, .row_routed = row_routed};
     host->reconcile = (struct reconcile_options){
-        .schedule = &config->recovery,
-        .request_timeout = config->request_timeout,
+        .calls = {.schedule = &config->recovery, .request_timeout = config->request_timeout},
         .creates = config->creates,
         .rules = {.allow_new = config->adds_columns, .allow_relaxation = config->relaxes_columns},
     };
@@ -55,14 +54,18 @@ bool destination_host_updates(const struct destination_host *host)
     return host->config->adds_columns || host->config->relaxes_columns;
 }
 
+void destination_host_fail_calls(struct destination_host *host,
+                                 struct bytes table,
+                                 const struct table_caller *caller)
+{
+    destination_host_fail(
+        host, table, caller->reason, caller->has_status ? &caller->status : NULL, caller->message);
+}
+
 void destination_host_fail_reconcile(struct destination_host *host,
                                      const struct reconcile *reconcile)
 {
-    destination_host_fail(host,
-                          reconcile->table,
-                          reconcile->reason,
-                          reconcile->has_status ? &reconcile->status : NULL,
-                          reconcile->message);
+    destination_host_fail_calls(host, reconcile->table, &reconcile->caller);
     if (reconcile->column.size > 0) {
         byte_writer_text(&host->message, ", column ");
         byte_writer_bytes(&host->message, reconcile->column);

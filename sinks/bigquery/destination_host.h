@@ -41,6 +41,11 @@ void destination_host_fail(struct destination_host *host,
 /* Whether tables are changed when rows do not fit. */
 bool destination_host_updates(const struct destination_host *host);
 
+/* What calls about a table failed of ends the writer's life. */
+void destination_host_fail_calls(struct destination_host *host,
+                                 struct bytes table,
+                                 const struct table_caller *caller);
+
 /* What a reconciliation failed of ends the writer's life. */
 void destination_host_fail_reconcile(struct destination_host *host,
                                      const struct reconcile *reconcile);

@@ -4,6 +4,8 @@
 #include "sinks/port/bigquery.h"
 
 static const char *const bigquery_sequence_names[] = {"position", "none", NULL};
+static const char *const bigquery_contract_names[] = {
+    "unchecked", "verify_only", "reconcile", NULL};
 static const char *const bigquery_create_names[] = {"create_if_needed", "create_never", NULL};
 
 const struct sink_option bigquery_options[BIGQUERY_OPTION_COUNT] = {
@@ -170,6 +172,29 @@ enum err bigquery_configure(const struct sink_option_value *options,
     return ERR_OK;
 }
 
+/* What is said of tables is of those whose rows change others. */
+static enum err check_contract(const struct bigquery_config *config, struct byte_writer *message)
+{
+    uint32_t columns = 0;
+    struct bytes rest = config->primary_key;
+    while (bytes_next_word(&rest).size > 0) {
+        columns++;
+    }
+    const char *complaint = NULL;
+    if (config->table_contract != BIGQUERY_CONTRACT_UNCHECKED && !config->changes) {
+        complaint = "table_contract: it needs change_data_capture";
+    } else if (config->table_contract == BIGQUERY_CONTRACT_UNCHECKED &&
+               (columns > 0 || config->max_staleness > 0)) {
+        complaint = "primary_key, max_staleness: they need table_contract";
+    } else if (columns > BIGQUERY_KEY_COLUMNS_MAX) {
+        complaint = "primary_key: it has more than 16 columns";
+    } else if (config->max_staleness % SECONDS(1) != 0) {
+        complaint = "max_staleness: it is not in whole seconds";
+    }
+    byte_writer_text(message, complaint == NULL ? "" : complaint);
+    return complaint == NULL ? ERR_OK : ERR_INVALID;
+}
+
 enum err bigquery_configure_eager(const struct sink_option_value *options,
                                   struct bigquery_config *config,
                                   struct byte_writer *message)
@@ -187,5 +212,8 @@ enum err bigquery_configure_eager(const struct sink_option_value *options,
     config->changes = options[BIGQUERY_EAGER_OPTION_CHANGE_DATA_CAPTURE].number != 0;
     config->sequence = config->changes && options[BIGQUERY_EAGER_OPTION_CHANGE_SEQUENCE].number ==
                                               BIGQUERY_SEQUENCE_POSITION;
-    return ERR_OK;
+    config->table_contract = (uint8_t)options[BIGQUERY_EAGER_OPTION_TABLE_CONTRACT].number;
+    config->primary_key = options[BIGQUERY_EAGER_OPTION_PRIMARY_KEY].text;
+    config->max_staleness = options[BIGQUERY_EAGER_OPTION_MAX_STALENESS].number;
+    return check_contract(config, message);
 }

@@ -16,6 +16,16 @@ enum bigquery_sequence {
     BIGQUERY_SEQUENCE_NONE,
 };
 
+/* What becomes of the contract of a table whose rows change others (section 5.4). */
+enum bigquery_contract {
+    BIGQUERY_CONTRACT_UNCHECKED = 0,
+    BIGQUERY_CONTRACT_VERIFY_ONLY,
+    BIGQUERY_CONTRACT_RECONCILE,
+};
+
+/* Columns of a primary key at most. */
+#define BIGQUERY_KEY_COLUMNS_MAX 16u
+
 enum bigquery_option {
 #define BIGQUERY_OPTION(name, key, type, fallback, text, min, max, names, sentence)                \
     BIGQUERY_OPTION_##name,
@@ -81,9 +91,12 @@ struct bigquery_config {
     nanos retry_duration_max;
     nanos response_timeout;
     nanos request_timeout;
-    nanos flush_interval; /* 0: only barriers flush */
-    bool changes;         /* rows change those of their primary key, */
-    bool sequence;        /* and say in which order */
+    nanos flush_interval;   /* 0: only barriers flush */
+    bool changes;           /* rows change those of their primary key, */
+    bool sequence;          /* and say in which order */
+    uint8_t table_contract; /* enum bigquery_contract */
+    struct bytes primary_key;
+    nanos max_staleness; /* 0: not the sink's to say */
 };
 
 /* Check the options and read them. ERR_OK, or ERR_INVALID and one line in message. */

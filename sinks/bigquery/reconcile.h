@@ -23,11 +23,8 @@
 #ifndef SINKS_BIGQUERY_RECONCILE_H
 #define SINKS_BIGQUERY_RECONCILE_H
 
-#include "sinks/bigquery/client/appender.h"
 #include "sinks/bigquery/schema.h"
-#include "sinks/parking.h"
-#include "sinks/retry.h"
-#include "sinks/sink.h"
+#include "sinks/bigquery/table_caller.h"
 
 enum reconcile_what {
     RECONCILE_NONE = 0,
@@ -45,35 +42,19 @@ enum reconcile_outcome {
 
 /* Borrowed for the machine's life. */
 struct reconcile_options {
-    const struct retry_schedule
-        *schedule; /* of creations, and of what a client repeats by itself */
-    nanos request_timeout;
-    bool creates; /* a table that is not there */
+    struct table_caller_options calls; /* creations, and what a client repeats by itself */
+    bool creates;                      /* a table that is not there */
     struct bigquery_schema_rules rules;
 };
 
 struct reconcile {
     const struct reconcile_options *options;
-    const struct allocator *allocator;
-    struct appender_numbers *numbers;
-    struct parking *parking;
+    struct table_caller caller;                 /* which says why it failed */
     struct bytes table;                         /* full name; borrowed until the end */
     const struct bigquery_table_schema *wanted; /* borrowed until the end */
     uint8_t what;                               /* enum reconcile_what; NONE: at rest */
     uint8_t state;
-    uint8_t outcome; /* read: enum reconcile_outcome */
-    uint32_t rounds; /* looks that led to a change */
-    uint32_t failures;
-    bool waits;
-    struct parking_slot pause;
-    uint64_t call;                    /* number of the request that is open; 0 none */
-    const struct port_method *method; /* of it */
-    struct bigquery_table *seen;      /* the table as it was looked at; owned */
-    size_t seen_size;
-    enum sink_reason reason;   /* read, when it failed */
-    struct port_status status; /* read; of what failed */
-    bool has_status;
-    const char *message; /* read */
+    uint8_t outcome;     /* read: enum reconcile_outcome */
     struct bytes column; /* read: that conflicts; empty none */
     struct bigquery_table_name parts;
     struct bigquery_table_reference reference;

@@ -1,5 +1,5 @@
 /* Tables that are made fit for rows: looks, creations, changes on condition, and how often.
- * link: sinks/bigquery/reconcile sinks/bigquery/schema sinks/bigquery/client/classify sinks/bigquery/options
+ * link: sinks/bigquery/table_caller sinks/bigquery/reconcile sinks/bigquery/schema sinks/bigquery/client/classify sinks/bigquery/options
  * link: sinks/parking sinks/retry
  * link: sinks/port/port sinks/port/decode sinks/port/status sinks/port/bigquery
  * link: sinks/base/bytes sinks/base/digest sinks/base/list sinks/base/allocator sinks/base/units
@@ -42,8 +42,7 @@ static void begin(struct rig *rig, enum reconcile_what what)
     rig->allocator = test_allocator(&rig->memory);
     parking_init(&rig->parking, &rig->allocator);
     rig->options = (struct reconcile_options){
-        .schedule = &schedule,
-        .request_timeout = SECONDS(20),
+        .calls = {.schedule = &schedule, .request_timeout = SECONDS(20)},
         .creates = true,
         .rules = {.allow_new = true},
     };
@@ -86,7 +85,7 @@ static void answer(struct rig *rig,
                    enum bigquery_reason reason,
                    const void *payload)
 {
-    struct port_answer heard = {.request = rig->reconcile.call,
+    struct port_answer heard = {.request = rig->reconcile.caller.call,
                                 .kind = PORT_ANSWER,
                                 .outcome = (uint8_t)outcome,
                                 .status = port_status_grpc(code),
@@ -117,11 +116,11 @@ static void pass_pause(struct rig *rig, nanos min, nanos max)
     assert_int_equal(step(rig), RECONCILE_OPEN);
     assert_null(rig->method);
     assert_int_equal(rig->parking.count, 1);
-    assert_int_equal(rig->reconcile.pause.min, rig->now.monotonic + min);
-    assert_int_equal(rig->reconcile.pause.max, rig->now.monotonic + max);
-    parking_remove(&rig->parking, &rig->reconcile.pause);
+    assert_int_equal(rig->reconcile.caller.pause.min, rig->now.monotonic + min);
+    assert_int_equal(rig->reconcile.caller.pause.max, rig->now.monotonic + max);
+    parking_remove(&rig->parking, &rig->reconcile.caller.pause);
     rig->now.monotonic += max;
-    assert_true(reconcile_due(&rig->reconcile, &rig->reconcile.pause));
+    assert_true(reconcile_due(&rig->reconcile, &rig->reconcile.caller.pause));
 }
 
 static void pass_race(struct rig *rig)
@@ -189,7 +188,7 @@ static void a_lost_race_is_looked_at_again(void **state)
     assert_bytes_equal(patch->if_match, BYTES_LITERAL("e2"));
     refuse(&rig, PORT_ALREADY_EXISTS, BIGQUERY_REASON_NONE);
     assert_int_equal(step(&rig), RECONCILE_FAILED);
-    assert_int_equal(rig.reconcile.reason, SINK_REASON_EXHAUSTED);
+    assert_int_equal(rig.reconcile.caller.reason, SINK_REASON_EXHAUSTED);
     end(&rig);
 }
 
@@ -227,7 +226,7 @@ static void a_creation_is_tried_again(void **state)
     expect_call(&rig, &bigquery_insert_table_method);
     refuse(&rig, PORT_UNAVAILABLE, BIGQUERY_REASON_NONE);
     assert_int_equal(step(&rig), RECONCILE_FAILED);
-    assert_int_equal(rig.reconcile.reason, SINK_REASON_EXHAUSTED);
+    assert_int_equal(rig.reconcile.caller.reason, SINK_REASON_EXHAUSTED);
     end(&rig);
 }
 
@@ -296,7 +295,7 @@ static void a_conflict_names_its_column(void **state)
     expect_call(&rig, &bigquery_get_table_method);
     show(&rig, &old_schema, "e1");
     assert_int_equal(step(&rig), RECONCILE_FAILED);
-    assert_int_equal(rig.reconcile.reason, SINK_REASON_CONFIG);
+    assert_int_equal(rig.reconcile.caller.reason, SINK_REASON_CONFIG);
     assert_bytes_equal(rig.reconcile.column, BYTES_LITERAL("b"));
     end(&rig);
 }
@@ -315,7 +314,7 @@ static void a_look_is_tried_again(void **state)
     expect_call(&rig, &bigquery_get_table_method);
     refuse(&rig, PORT_PERMISSION_DENIED, BIGQUERY_REASON_NONE);
     assert_int_equal(step(&rig), RECONCILE_FAILED);
-    assert_int_equal(rig.reconcile.reason, SINK_REASON_SERVICE);
+    assert_int_equal(rig.reconcile.caller.reason, SINK_REASON_SERVICE);
     end(&rig);
 }
 

@@ -1,7 +1,9 @@
 /* The at-least-once sink: what is appended to the default stream, how each failure is mended, what a barrier
  * and the interval wait for, and what a close leaves.
  * link: sinks/bigquery/at_least_once/at_least_once sinks/bigquery/at_least_once/at_least_once_writer sinks/bigquery/at_least_once/outlet
- * link: sinks/bigquery/at_least_once/change sinks/bigquery/destination_host sinks/bigquery/table_writer sinks/bigquery/client/appender sinks/bigquery/client/append
+ * link: sinks/bigquery/at_least_once/change sinks/bigquery/destination_host sinks/bigquery/table_writer
+ * link: sinks/bigquery/at_least_once/contract sinks/bigquery/table_caller sinks/base/sha256
+ * link: sinks/bigquery/client/appender sinks/bigquery/client/append
  * link: sinks/bigquery/client/classify sinks/bigquery/options sinks/bigquery/client/appends_testkit sinks/bigquery/schema
  * link: sinks/bigquery/reconcile
  * link: sinks/generic/user_testkit sinks/host_testkit sinks/parking sinks/retry

@@ -21,6 +21,21 @@ static const struct outlet *of_const(const struct writer_table *table)
 
 #define DEFAULT_STREAM "/streams/_default"
 
+/* ERR_OK, ERR_LIMIT. */
+static enum err make_contract(struct destination_host *host, struct outlet *outlet)
+{
+    if (host->config->table_contract == BIGQUERY_CONTRACT_UNCHECKED) {
+        return ERR_OK;
+    }
+    outlet->contract = allocator_take(host->allocator, sizeof(*outlet->contract));
+    if (outlet->contract == NULL) {
+        return ERR_LIMIT;
+    }
+    contract_init(outlet->contract, host->config, host->allocator, &host->numbers, &host->parking);
+    outlet->phase = OUTLET_CONTRACTING;
+    return ERR_OK;
+}
+
 static struct writer_table *make(struct destination_host *host, struct bytes table)
 {
     const struct bytes end = BYTES_LITERAL(DEFAULT_STREAM);
@@ -30,6 +45,10 @@ static struct writer_table *make(struct destination_host *host, struct bytes tab
         return NULL;
     }
     *made = (struct outlet){.block_size = size};
+    if (make_contract(host, made) != ERR_OK) {
+        allocator_give(host->allocator, made, size);
+        return NULL;
+    }
     uint8_t *copy = (uint8_t *)(made + 1);
     memcpy(copy, table.data, table.size);
     memcpy(copy + table.size, end.data, end.size);
@@ -66,6 +85,10 @@ static void release_table(struct destination_host *host, struct writer_table *ta
         append_release(host->allocator, outlet->filling);
     }
     reconcile_fini(&outlet->reconcile);
+    if (outlet->contract != NULL) {
+        contract_fini(outlet->contract);
+        allocator_give(host->allocator, outlet->contract, sizeof(*outlet->contract));
+    }
     bigquery_schema_release(&outlet->schema, host->allocator);
     bigquery_schema_release(&outlet->next, host->allocator);
     allocator_give(host->allocator, outlet, outlet->block_size);
@@ -198,6 +221,25 @@ static void advance_reconcile(struct destination_host *host, struct outlet *outl
     }
 }
 
+/* The contract goes on, or is found kept; a table is described before its first row is here. */
+static void advance_contract(struct destination_host *host, struct outlet *outlet)
+{
+    if (outlet->phase != OUTLET_CONTRACTING || outlet->schema.version == 0) {
+        return;
+    }
+    if (!outlet->contract->runs) {
+        contract_start(outlet->contract, outlet->base.name, outlet->schema.table);
+    }
+    const enum contract_outcome outcome = contract_advance(outlet->contract, host->effects);
+    if (outcome == CONTRACT_FAILED) {
+        destination_host_fail_calls(host, outlet->base.name, &outlet->contract->caller);
+    } else if (outcome == CONTRACT_KEPT) {
+        effects_phase(host->effects, BIGQUERY_EAGER_PHASE_CONTRACT_KEPT);
+        outlet->phase = list_is_empty(&outlet->repairs) ? OUTLET_STREAMING : OUTLET_REPAIRING;
+        outlet->tries = 0;
+    }
+}
+
 /* --- rows in ----------------------------------------------------------------------------------- */
 
 static bool describe_table(struct destination_host *host,
@@ -318,6 +360,15 @@ static void route(struct destination_host *host, struct outlet *outlet, struct a
     }
 }
 
+static void create_table(struct outlet *outlet)
+{
+    if (outlet->contract == NULL) {
+        begin_reconcile(outlet, RECONCILE_CREATE, &outlet->schema);
+    } else {
+        outlet->phase = OUTLET_CONTRACTING;
+    }
+}
+
 /* The first of the repairs has failed, in the course of the repair or before it. Its first repetition goes
  * at once. */
 static void mend(struct destination_host *host, struct outlet *outlet)
@@ -328,7 +379,7 @@ static void mend(struct destination_host *host, struct outlet *outlet)
         route(host, outlet, first);
     } else if (repair == OUTLET_CREATE_TABLE && !outlet->table_created) {
         outlet->table_created = true;
-        begin_reconcile(outlet, RECONCILE_CREATE, &outlet->schema);
+        create_table(outlet);
     } else if (repair == OUTLET_UPDATE_SCHEMA && !outlet->table_updated) {
         outlet->table_updated = true;
         begin_reconcile(outlet, RECONCILE_COLUMNS, &outlet->schema);
@@ -429,6 +480,7 @@ static void advance_table(struct destination_host *host, struct writer_table *ta
     take_settled(host, outlet);
     if (host->reason == SINK_REASON_NONE) {
         advance_reconcile(host, outlet);
+        advance_contract(host, outlet);
     }
     while (host->reason == SINK_REASON_NONE && outlet->phase == OUTLET_REPAIRING &&
            advance_repair(host, outlet)) {
@@ -438,6 +490,7 @@ static void advance_table(struct destination_host *host, struct writer_table *ta
     }
     if (host->reason == SINK_REASON_NONE) {
         advance_reconcile(host, outlet); /* that the repair or the refresh began */
+        advance_contract(host, outlet);
     }
     if (host->reason != SINK_REASON_NONE) {
         return;
@@ -459,7 +512,9 @@ static bool answer_table(struct destination_host *host,
         appender_answer(&outlet->appender, host->now, answer);
         return true;
     }
-    return reconcile_answer(&outlet->reconcile, host->now, answer);
+    return reconcile_answer(&outlet->reconcile, host->now, answer) ||
+           (outlet->contract != NULL &&
+            contract_answer(outlet->contract, host->now, host->effects, answer));
 }
 
 static bool due_table(struct destination_host *host,
@@ -472,6 +527,7 @@ static bool due_table(struct destination_host *host,
         return true;
     }
     return reconcile_due(&outlet->reconcile, slot) ||
+           (outlet->contract != NULL && contract_due(outlet->contract, slot)) ||
            appender_due(&outlet->appender, slot, host->now, host->effects);
 }
 
@@ -495,6 +551,9 @@ static void close_table(struct destination_host *host, struct writer_table *tabl
 {
     struct outlet *outlet = outlet_of(table);
     reconcile_close(&outlet->reconcile, host->effects);
+    if (outlet->contract != NULL) {
+        contract_close(outlet->contract, host->effects);
+    }
     appender_close(&outlet->appender, host->effects);
 }
 
@@ -521,6 +580,7 @@ static uint64_t digest_table(uint64_t digest, const struct writer_table *table)
     digest = digest_fold(digest, outlet->refreshes ? outlet->next.version : 0);
     digest = digest_fold(digest, outlet->swaps);
     digest = reconcile_digest(digest, &outlet->reconcile);
+    digest = outlet->contract == NULL ? digest : contract_digest(digest, outlet->contract);
     digest = digest_fold(digest, outlet->tries);
     digest = digest_fold(digest, outlet->failures);
     digest = digest_fold(digest, outlet->waits);

@@ -8,6 +8,8 @@
  *                                                           fails
  *   RECONCILING     -              -                        -                  REPAIRING,         its own
  *                                                                              STREAMING, fails
+ *   CONTRACTING     -              -                        -                  STREAMING,         its own
+ *                                                                              REPAIRING, fails
  *
  * STREAMING pipelines appends. After a failure nothing new is sent until all that was has an answer: a
  * repair opens another connection, and with the old one what is on its way there would be lost. REPAIRING
@@ -18,16 +20,21 @@
  * in a repair. After that the same refusal means that the write API has not heard of it yet, and the append
  * goes again on another connection: every half a minute for columns, by the recovery's schedule for the
  * table. When the user's schema changes, the row that brought the change waits until all before it are
- * stored, the table is changed if that is allowed, and the connection is opened with the new schema. */
+ * stored, the table is changed if that is allowed, and the connection is opened with the new schema.
+ *
+ * CONTRACTING sees to the contract of a table whose rows change others (contract.h), if that is asked for:
+ * before the first row, and in place of the creation of a table that is missing. */
 #ifndef SINKS_BIGQUERY_AT_LEAST_ONCE_OUTLET_H
 #define SINKS_BIGQUERY_AT_LEAST_ONCE_OUTLET_H
 
+#include "sinks/bigquery/at_least_once/contract.h"
 #include "sinks/bigquery/table_writer.h"
 
 enum outlet_phase {
     OUTLET_STREAMING = 0,
     OUTLET_REPAIRING,
     OUTLET_RECONCILING,
+    OUTLET_CONTRACTING,
 };
 
 /* What mends a failed append. */
@@ -61,8 +68,9 @@ struct outlet {
     bool waits;         /* for the pause */
     struct parking_slot pause;
     struct reconcile reconcile;
-    bool refreshes; /* all before must be stored; then the next schema is the schema */
-    bool swaps;     /* the reconciliation is for that */
+    struct contract *contract; /* NULL: the table has none; owned */
+    bool refreshes;            /* all before must be stored; then the next schema is the schema */
+    bool swaps;                /* the reconciliation is for that */
 };
 
 extern const struct table_functions bigquery_outlet_functions;

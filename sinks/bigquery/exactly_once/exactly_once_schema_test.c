@@ -1,7 +1,7 @@
 /* The exactly-once sink when columns come: refreshes, and what a mismatch asks for (sections 4.2, 4.5, 4.7).
  * link: sinks/bigquery/exactly_once/exactly_once sinks/bigquery/exactly_once/exactly_once_writer
  * link: sinks/bigquery/exactly_once/exactly_once_committer sinks/bigquery/exactly_once/destination sinks/bigquery/client/appender
- * link: sinks/bigquery/destination_host sinks/bigquery/table_writer sinks/bigquery/schema sinks/bigquery/reconcile
+ * link: sinks/bigquery/destination_host sinks/bigquery/table_writer sinks/bigquery/table_caller sinks/bigquery/schema sinks/bigquery/reconcile
  * link: sinks/bigquery/client/append sinks/bigquery/client/classify sinks/bigquery/frames sinks/bigquery/options
  * link: sinks/bigquery/client/appends_testkit sinks/generic/user_testkit sinks/host_testkit sinks/parking
  * link: sinks/retry sinks/port/port sinks/port/decode sinks/port/status sinks/port/bigquery

@@ -2,7 +2,7 @@
  * repaired; what a restored stream is tried with; what fails, and what a close leaves.
  * link: sinks/bigquery/exactly_once/exactly_once sinks/bigquery/exactly_once/exactly_once_writer
  * link: sinks/bigquery/exactly_once/exactly_once_committer sinks/bigquery/exactly_once/destination sinks/bigquery/client/appender
- * link: sinks/bigquery/destination_host sinks/bigquery/table_writer sinks/bigquery/schema sinks/bigquery/reconcile sinks/bigquery/client/appends_testkit
+ * link: sinks/bigquery/destination_host sinks/bigquery/table_writer sinks/bigquery/table_caller sinks/bigquery/schema sinks/bigquery/reconcile sinks/bigquery/client/appends_testkit
  * link: sinks/bigquery/client/append sinks/bigquery/client/classify sinks/bigquery/frames sinks/bigquery/options
  * link: sinks/generic/user_testkit sinks/host_testkit sinks/parking sinks/retry
  * link: sinks/port/port sinks/port/decode sinks/port/status sinks/port/bigquery
