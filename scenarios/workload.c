@@ -40,6 +40,9 @@ static bool has_share(uint64_t seed, uint32_t class, uint32_t index, struct rati
     if (share.numerator == 0) {
         return false;
     }
+    if (share.numerator == 0) { /* as of options that do not speak of it */
+        return false;
+    }
     const uint64_t offset = draw(seed, STREAM_TRAIT, class) % share.denominator;
     return share_of(index + offset + 1, share) > share_of(index + offset, share);
 }
