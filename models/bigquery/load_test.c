@@ -701,7 +701,7 @@ static void bqj_10_rows_from_before_are_in_the_way(void **state)
     assert_int_equal(jobs_do_load(&jobs, "1", &load), BIGQUERY_REASON_DUPLICATE);
     assert_int_equal(copy_into(&jobs, "2", parts, 2, &final_table, BIGQUERY_WRITE_EMPTY),
                      BIGQUERY_REASON_DUPLICATE);
-    assert_true(marks_has(&jobs.kit->world->marks, MARK_BIGQUERY_NOT_EMPTY));
+    assert_true(marks_has(&jobs.kit->world->marks, MARK_BIGQUERY_TABLE_NOT_EMPTY));
     assert_int_equal(created(&jobs), before);
     load.load.write_disposition = BIGQUERY_WRITE_TRUNCATE_DATA;
     assert_int_equal(jobs_do_load(&jobs, "3", &load), BIGQUERY_REASON_NONE);

@@ -104,7 +104,7 @@ bigquery_write(struct bigquery *state, const struct job *job, const struct layou
         return BIGQUERY_REASON_NOT_FOUND;
     }
     if (is_there && target.write == BIGQUERY_WRITE_EMPTY && table->rows.count > 0) {
-        COVER(state->env.world, BIGQUERY_NOT_EMPTY);
+        COVER(state->env.world, BIGQUERY_TABLE_NOT_EMPTY);
         return BIGQUERY_REASON_DUPLICATE;
     }
     if (!is_there) {
