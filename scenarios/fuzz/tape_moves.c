@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-#define TRIES         16 /* places that a move looks at before it gives up */
-#define SITE_TIE      0x0100
-#define NUDGE_ORDINAL 3
+#define TRIES          16 /* places that a move looks at before it gives up */
+#define SITE_TIE       0x0100
+#define NUDGE_ORDINAL  3
+#define EXTEND_LOG_MAX 4 /* by 2 to 16 draws */
 
 uint32_t tape_moves_pick(struct tape_moves *moves, uint32_t bound)
 {
@@ -171,6 +172,25 @@ bool tape_moves_duplicate(struct tape_moves *moves)
     return offer != NULL && append(moves, offer, entry->value);
 }
 
+bool tape_moves_extend(struct tape_moves *moves)
+{
+    struct tape *tape = moves->tape;
+    if (tape->count == 0) {
+        return false;
+    }
+    struct tape_entry entry = tape->entries[tape_moves_pick(moves, tape->count)];
+    const uint32_t before = tape->count;
+    uint32_t left = UINT32_C(2) << tape_moves_pick(moves, EXTEND_LOG_MAX);
+    for (; left > 0 && tape->count < tape->capacity; left--) {
+        entry.ordinal++;
+        if (tape_find(tape, &entry) == NULL) {
+            tape->entries[tape->count] = entry;
+            tape->count++;
+        }
+    }
+    return tape->count > before;
+}
+
 bool tape_moves_move_crash(struct tape_moves *moves)
 {
     struct tape *tape = moves->tape;
@@ -274,6 +294,7 @@ static bool any_one(struct tape_moves *moves)
         tape_moves_delete,
         tape_moves_delete,
         tape_moves_duplicate,
+        tape_moves_extend,
         tape_moves_move_crash,
         tape_moves_move_crash,
         tape_moves_swap,

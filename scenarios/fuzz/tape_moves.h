@@ -22,6 +22,8 @@ uint32_t tape_moves_pick(struct tape_moves *moves, uint32_t bound);
  * insert: a draw that was offered, sites before draws so that rare ones get their turn.
  * delete: an entry; or all that belong to one request, fault, crash or checkpoint.
  * duplicate: an entry, at another draw of its site.
+ * extend: an entry, at the draws of its site and lane that follow, whether the run came to them or not: what
+ * takes an outage is found step by step only where each step shows something new.
  * move_crash: a crash, or without one any entry, to another draw of its site.
  * swap: two events that were ready at once run the other way round.
  * change: another value that was offered at an entry's draw.
@@ -30,6 +32,7 @@ uint32_t tape_moves_pick(struct tape_moves *moves, uint32_t bound);
 bool tape_moves_insert(struct tape_moves *moves);
 bool tape_moves_delete(struct tape_moves *moves);
 bool tape_moves_duplicate(struct tape_moves *moves);
+bool tape_moves_extend(struct tape_moves *moves);
 bool tape_moves_move_crash(struct tape_moves *moves);
 bool tape_moves_swap(struct tape_moves *moves);
 bool tape_moves_change(struct tape_moves *moves);

@@ -140,6 +140,29 @@ static void moves_put_on_a_tape_what_was_offered(void **state)
     }
 }
 
+/* Goal: what happens once goes on happening. Method: a tape of one entry, extended by any number of draws; all
+ * of them are of its site and lane and follow it, and none is left out. */
+static void an_entry_is_extended_to_the_draws_that_follow(void **state)
+{
+    (void)state;
+    uint32_t longest = 0;
+    for (uint64_t random = 0; random < ROUNDS; random++) {
+        struct work work;
+        start(&work, random);
+        work.tape.count = 1;
+        assert_true(tape_moves_extend(&work.moves));
+        assert_true(work.tape.count >= 3);
+        for (uint32_t k = 0; k < work.tape.count; k++) {
+            assert_int_equal(work.entries[k].key, 0x1000);
+            assert_int_equal(work.entries[k].lane, WRITER);
+            assert_int_equal(work.entries[k].ordinal, k);
+            assert_int_equal(work.entries[k].value, 3);
+        }
+        longest = work.tape.count > longest ? work.tape.count : longest;
+    }
+    assert_int_equal(longest, ENTRY_MAX);
+}
+
 /* Goal: a swap of two ready events is a draw of the scheduler's. */
 static void a_swap_is_a_draw_of_the_scheduler(void **state)
 {
@@ -206,6 +229,7 @@ static void nothing_comes_of_nothing(void **state)
         tape_moves_insert,
         tape_moves_delete,
         tape_moves_duplicate,
+        tape_moves_extend,
         tape_moves_move_crash,
         tape_moves_swap,
         tape_moves_change,
@@ -274,6 +298,7 @@ static void a_splice_is_of_both(void **state)
 
 TEST_MAIN(tape_moves,
           TEST(moves_put_on_a_tape_what_was_offered),
+          TEST(an_entry_is_extended_to_the_draws_that_follow),
           TEST(a_swap_is_a_draw_of_the_scheduler),
           TEST(a_crash_moves_to_another_point),
           TEST(a_span_goes_as_a_whole),
