@@ -159,6 +159,22 @@ static void three_quarters_die_on_scenarios_of_claims(void **state)
         0);
 }
 
+/* Goal: the page of planted bugs says of every bug of a sink that no scenario shows what that would take, and
+ * of no other. */
+static void the_page_lists_what_only_unit_tests_show(void **state)
+{
+    struct workshop *workshop = *state;
+    workshop_must(
+        workshop,
+        "cd \"$ROOT\" && name='m-[a-z]*-[0-9]*' && list=$(mktemp)\n"
+        "sed -n '/^## Bugs that only/,$p' docs/planted-bugs.md | grep -o \"\\`$name\\`\" |\n"
+        "    tr -d '`' | sort -u >\"$list\"\n"
+        "grep -l '^# test: sinks/' scenarios/mutants/*/m-*.patch |\n"
+        "    sed \"s,.*/\\($name\\)-.*,\\1,\" | sort -u | diff \"$list\" - || bad=1\n"
+        "rm \"$list\"; exit ${bad:-0}",
+        0);
+}
+
 /* Goal: a sample holds the canary, three mutants that are swept, and one that is tested. */
 static void a_sample_has_mutants_of_both_kinds(void **state)
 {
@@ -190,4 +206,5 @@ TEST_MAIN(hunt,
           HUNT_TEST(only_the_named_oracle_kills),
           HUNT_TEST(every_patch_applies),
           HUNT_TEST(three_quarters_die_on_scenarios_of_claims),
+          HUNT_TEST(the_page_lists_what_only_unit_tests_show),
           HUNT_TEST(a_sample_has_mutants_of_both_kinds))
