@@ -171,8 +171,12 @@ static nanos length_of(struct bigquery *state)
 /* What becomes of it is drawn now, so that a job is one choice of each kind. */
 static void draw_course(struct bigquery *state, struct job *job)
 {
-    job->length = length_of(state);
-    job->end = (uint8_t)bigquery_draw(state, SITE_JOB_END);
+    job->length = bigquery_option(state, OPTION_JOB_TIME);
+    job->end = JOB_END_SUCCEEDS;
+    if (!state->jobs_healed) {
+        job->length = length_of(state);
+        job->end = (uint8_t)bigquery_draw(state, SITE_JOB_END);
+    }
     job->reports_early = bigquery_draw(state, SITE_JOB_ERRORS) == JOB_ERRORS_EARLY;
     if (job->configuration->load != NULL) {
         job->reads_at_start = bigquery_draw(state, SITE_JOB_READS) == JOB_READS_AT_START;
@@ -458,9 +462,11 @@ void bigquery_job_event(struct bigquery *state, enum bigquery_event what, uint32
     UNREACHABLE();
 }
 
-/* A drawn length is cut to the usual one, and a failure that was drawn does not come any more. */
+/* A drawn length is cut to the usual one, and a failure that was drawn does not come any more; nor are there
+ * others for what begins later. */
 void bigquery_jobs_heal(struct bigquery *state)
 {
+    state->jobs_healed = true;
     const nanos now = world_now(state->env.world);
     const nanos usual = bigquery_option(state, OPTION_JOB_TIME);
     for (struct job *job = state->unfinished; job != NULL; job = job->next) {

@@ -325,6 +325,9 @@ static void bqj_16_a_job_may_take_hours(void **state)
         assert_int_equal(state_of(&jobs, "pending"), BIGQUERY_JOB_DONE);
         assert_int_equal(state_of(&jobs, "running"), BIGQUERY_JOB_DONE);
         assert_int_equal(testkit_pending(jobs.kit), 0);
+        assert_int_equal(jobs_insert_load(&jobs, "later", &load), PORT_OK);
+        jobs_pass(&jobs, SECONDS(4));
+        assert_int_equal(state_of(&jobs, "later"), BIGQUERY_JOB_DONE);
         jobs_close(&jobs);
     }
 }

@@ -222,6 +222,7 @@ struct bigquery {
     struct job *unfinished;    /* newest first */
     uint32_t unfinished_count;
     uint32_t jobs_named; /* by the service */
+    bool jobs_healed;    /* none fails or takes long without a reason any more */
     struct job_quota loads;
     struct job_quota copies;
     struct stream *streams; /* newest first */
