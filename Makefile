@@ -408,10 +408,13 @@ x1-l: build/sinkproof ## the same in its large size: 20 million states, about 1 
 
 SMALL := $(sort $(shell find scenarios -name '*-small.json' 2>/dev/null))
 # One that is to fail is done with its first failure: where a broken job restarts for ever, a run of it
-# has thousands of places for a second deviation.
+# has thousands of places for a second deviation. It may take more than two: that it fails is for its claim
+# to show.
 explore: build/sinkproof ## all runs with at most two deviations of every small scenario
 	@status=0; for scenario in $(SMALL); do \
-	    build/sinkproof explore $$scenario --deviations 2 --stop-at any || status=1; done; exit $$status
+	    build/sinkproof explore $$scenario --deviations 2 --stop-at any; was=$$?; \
+	    [ $$was -eq 0 ] || { [ $$was -eq 1 ] && grep -q '"expect": "fails"' $$scenario; } || status=1; \
+	    done; exit $$status
 
 bench: build/sinkproof ## speed against the reference loops
 	build/sinkproof bench

@@ -37,9 +37,6 @@ static uint64_t share_of(uint64_t count, struct ratio share)
 /* Whether the index-th of evenly spread records has a trait with this share. */
 static bool has_share(uint64_t seed, uint32_t class, uint32_t index, struct ratio share)
 {
-    if (share.numerator == 0) {
-        return false;
-    }
     if (share.numerator == 0) { /* as of options that do not speak of it */
         return false;
     }

@@ -16,9 +16,10 @@ enum contract_state {
     STATE_KEPT,
 };
 
-#define PENDING   "pending_"
-#define COMPLETE  "complete_"
-#define HASH_SIZE 16u
+#define PENDING     "pending_"
+#define COMPLETE    "complete_"
+#define HASH_SIZE   16u
+#define HASH_DIGITS 32u /* two for each byte */
 
 #define ALTERATIONS_MAX 5u
 
@@ -51,12 +52,12 @@ static void write_interval_of(struct contract *contract)
 }
 
 static struct bytes
-write_value(const char *how_far, const char hash[2 * HASH_SIZE], uint8_t text[CONTRACT_VALUE_MAX])
+write_value(const char *how_far, const char hash[HASH_DIGITS], uint8_t text[CONTRACT_VALUE_MAX])
 {
     struct byte_writer writer;
     byte_writer_init(&writer, text, CONTRACT_VALUE_MAX);
     byte_writer_text(&writer, how_far);
-    byte_writer_bytes(&writer, (struct bytes){(const uint8_t *)hash, 2 * HASH_SIZE});
+    byte_writer_bytes(&writer, (struct bytes){(const uint8_t *)hash, HASH_DIGITS});
     CHECK(!writer.overflowed);
     return byte_writer_view(&writer);
 }
@@ -65,7 +66,7 @@ write_value(const char *how_far, const char hash[2 * HASH_SIZE], uint8_t text[CO
 static void write_values(struct contract *contract)
 {
     uint8_t digest[SHA256_SIZE];
-    char hash[2 * HASH_SIZE];
+    char hash[HASH_DIGITS];
     struct byte_writer writer;
     byte_writer_init(&writer, contract->statement, sizeof(contract->statement));
     for (uint32_t i = 0; i < contract->key_count; i++) {
