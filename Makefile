@@ -320,7 +320,7 @@ regress: build/sinkproof ## every kept tape of scenarios/regress still shows wha
 marks: build/sinkproof ## every behaviour mark is reached by some scenario at the quick budget
 	build/sinkproof marks
 
-# Hours. It goes on where it was stopped; what is measured is written to docs/searches.md.
+# An hour or more. It goes on where it was stopped; what is measured is written to docs/searches.md.
 searches: build/sinkproof build/tape/$(TAPE_FUZZER) ## which search finds each planted bug, in how many runs
 	tools/searches
 	tools/fuzz-ablation $(M) >build/searches/ablation || { cat build/searches/ablation; exit 1; }

@@ -135,6 +135,18 @@ void table_caller_try_again(struct table_caller *caller,
     wait(caller, now, pause.min, pause.max);
 }
 
+void table_caller_again_or_fail(struct table_caller *caller,
+                                nanos now,
+                                const struct port_answer *answer,
+                                const char *message)
+{
+    if (table_caller_is_transient(answer)) {
+        table_caller_try_again(caller, now, &answer->status);
+    } else {
+        table_caller_fail(caller, SINK_REASON_SERVICE, &answer->status, message);
+    }
+}
+
 void table_caller_look_again(struct table_caller *caller,
                              nanos now,
                              const struct port_status *status)

@@ -65,6 +65,12 @@ void table_caller_fail(struct table_caller *caller,
 void table_caller_try_again(struct table_caller *caller,
                             nanos now,
                             const struct port_status *status);
+/* After a call that had no good answer: the same again where table_caller_is_transient, else fail for
+ * SINK_REASON_SERVICE. */
+void table_caller_again_or_fail(struct table_caller *caller,
+                                nanos now,
+                                const struct port_answer *answer,
+                                const char *message);
 /* Pause before the table is looked at again, five times at most; else fail. */
 void table_caller_look_again(struct table_caller *caller,
                              nanos now,

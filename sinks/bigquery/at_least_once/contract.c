@@ -235,13 +235,9 @@ static void insert_answered(struct contract *contract,
         }
         contract->inserted = true;
         go_to(contract, STATE_READING);
-    } else if (table_caller_is_transient(answer)) {
-        table_caller_try_again(&contract->caller, now->monotonic, &answer->status);
     } else {
-        table_caller_fail(&contract->caller,
-                          SINK_REASON_SERVICE,
-                          &answer->status,
-                          "the table could not be created");
+        table_caller_again_or_fail(
+            &contract->caller, now->monotonic, answer, "the table could not be created");
     }
 }
 
@@ -252,14 +248,10 @@ static void look_answered(struct contract *contract,
                           const struct port_answer *answer)
 {
     if (answer->outcome != PORT_OUTCOME_OK || answer->payload == NULL) {
-        if (table_caller_is_transient(answer)) {
-            table_caller_try_again(&contract->caller, now->monotonic, &answer->status);
-        } else {
-            table_caller_fail(&contract->caller,
-                              SINK_REASON_SERVICE,
-                              &answer->status,
-                              "the table's options could not be looked at");
-        }
+        table_caller_again_or_fail(&contract->caller,
+                                   now->monotonic,
+                                   answer,
+                                   "the table's options could not be looked at");
         return;
     }
     const struct bigquery_query_response *response = answer->payload;
@@ -288,13 +280,11 @@ static void alter_answered(struct contract *contract,
     if (answer->outcome == PORT_OUTCOME_OK) {
         effects_phase(effects, BIGQUERY_EAGER_PHASE_CONTRACT_ALTERED);
         go_to(contract, STATE_READING);
-    } else if (table_caller_is_transient(answer)) {
-        table_caller_try_again(&contract->caller, now->monotonic, &answer->status);
     } else {
-        table_caller_fail(&contract->caller,
-                          SINK_REASON_SERVICE,
-                          &answer->status,
-                          "the table's max_staleness could not be set");
+        table_caller_again_or_fail(&contract->caller,
+                                   now->monotonic,
+                                   answer,
+                                   "the table's max_staleness could not be set");
     }
 }
 
